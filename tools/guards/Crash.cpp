@@ -12,7 +12,7 @@
 namespace quern {
 namespace {
 
-/// For the handler of a crash, which may not allocate.
+/// A fixed array, because the crash handler may not allocate.
 char runningCase[8192];
 
 void report() {
@@ -28,7 +28,7 @@ void reportSignal(int signal) {
   raise(signal);
 }
 
-/// LLVM ends some processes that way.
+/// Some LLVM errors call exit() instead of raising a signal.
 void reportExit() {
   if (*runningCase)
     report();

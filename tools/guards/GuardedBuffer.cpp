@@ -25,8 +25,9 @@ size_t pageBytes() {
   return bytes;
 }
 
-/// Accessible pages between two that are not. Suites make hundreds of thousands of small buffers, and two system calls
-/// and a fault for each would be most of their time; so pages that are given back are kept, by their number.
+/// Runs of accessible pages between two inaccessible ones. Test suites create hundreds of thousands of small buffers,
+/// and most of their time would be two system calls and a page fault for each, so freed runs are reused, by their
+/// number of pages.
 class PagePool {
 public:
   char *take(int64_t count) {
@@ -64,14 +65,14 @@ public:
   }
 
 private:
-  static constexpr int64_t mostKept = 4096; ///< pages
+  static constexpr int64_t mostKept = 4096; ///< in pages
   std::mutex mutex;
-  std::map<int64_t, std::vector<char *>> kept; ///< by their number
+  std::map<int64_t, std::vector<char *>> kept; ///< by their number of pages
   int64_t keptPages = 0;
 };
 
 PagePool &pool() {
-  static PagePool &one = *new PagePool; // never destroyed: buffers of static life outlive it otherwise
+  static PagePool &one = *new PagePool; // never destroyed, because static buffers may outlive it
   return one;
 }
 
@@ -100,7 +101,7 @@ GuardedBuffer::GuardedBuffer(int64_t bytes, const Placement &placement) : bytes(
     throw std::bad_alloc();
   pageCount = std::max<int64_t>((bytes + slack + page - 1) / page, 1);
   pages = pool().take(pageCount);
-  // The pages begin at a multiple of every alignment.
+  // The accessible pages start at a multiple of every alignment.
   const int64_t room = pageCount * page - bytes - placement.misalignment;
   begin = pages + placement.misalignment + (isAtEnd ? room / step * step : 0);
   std::memset(pages, canary, static_cast<size_t>(begin - pages));

@@ -13,7 +13,7 @@
 
 void quern::openStandardStreams() {
   for (int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-    if (fcntl(stream, F_GETFD) == -1 && errno == EBADF) // open() returns the lowest free number, which is this one
+    if (fcntl(stream, F_GETFD) == -1 && errno == EBADF) // open() returns the lowest free number: this one
       (void)open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 

@@ -26,7 +26,7 @@ template <typename Op> void trapIfEmpty(Op access) {
   Location loc = access.getLoc();
   auto number = [&](int64_t value) { return arith::ConstantIndexOp::create(b, loc, value).getResult(); };
   Value at = access.getIndices().front(), mask = access.getMask();
-  // Negative: it reaches outside anyway.
+  // If negative, every access reaches outside of the buffer.
   int64_t last = buffer.getDimSize(0) - cast<VectorType>(mask.getType()).getNumElements();
   Value isAny = vector::ReductionOp::create(b, loc, vector::CombiningKind::OR, mask);
   Value isBefore = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, at, number(0));
@@ -43,7 +43,7 @@ const char *trapped = "";
 
 void say(const char *text) { [[maybe_unused]] ssize_t written = write(STDERR_FILENO, text, std::strlen(text)); }
 
-void tellTrap(int) { // nothing else is safe in a signal handler
+void tellTrap(int) { // calls only functions that are safe in a signal handler
   say(trapped);
   say(": a masked access without an active lane reaches outside of its buffer\n");
   _exit(1);

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Takes IR of any stage, as `quern dump` prints it, carries it further and shows or runs it. Exit codes: 0 all is well;
-// 1 the IR does not parse, a stage failed or --check found a difference; 2 bad options.
+// Reads IR of any stage, as `quern dump` prints it, lowers it further and prints or runs it. Exit codes: 0 success; 1
+// the IR does not parse, a stage failed or --check found a difference; 2 bad options.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Target.h"
@@ -75,16 +75,16 @@ struct Options {
       cl::init(0), cl::cat(category)};
 };
 
-/// Of all that LLVM's libraries register, --help has this tool's options and the passes.
+/// Limits --help to this tool's options and the passes; LLVM's libraries register many others.
 void hideOptionsOfLibraries(Options &options) {
   auto &registered = cl::getRegisteredOptions();
-  for (StringRef ofParser : {"pass-pipeline", "quern-schedule"}) // the second stands for all passes
+  for (StringRef ofParser : {"pass-pipeline", "quern-schedule"}) // "quern-schedule" stands for all passes
     registered.lookup(ofParser)->addCategory(options.category);
   cl::HideUnrelatedOptions(options.category);
 }
 
-/// A module of problems (linalg), kernels (vector, scf) or lowered kernels (LLVM dialect), carried
-/// through the stages on request.
+/// Lowers a module of problems (linalg), kernels (vector, scf) or lowered kernels (LLVM dialect) through the requested
+/// stages.
 class Driver {
 public:
   Driver(const Options &options, llvm::raw_ostream &os) : options(options), os(os) {}
@@ -118,7 +118,7 @@ private:
     auto fail = [&](const Twine &why) { return module.emitError(why); };
     return failure(failed(options.passes.addToPipeline(passes, fail)) || failed(passes.run(module)));
   }
-  /// Without one, every operation is meant to round as it is written.
+  /// Returns true if a function has a reduction. Without one, every operation must be rounded as written.
   static bool hasReduction(func::FuncOp function) {
     auto reduces = [](linalg::LinalgOp op) {
       return op.getNumReductionLoops() ? WalkResult::interrupt() : WalkResult::advance();
@@ -140,7 +140,7 @@ private:
     auto target = quern::Target::parse(options.target.getValue());
     return quern::expandForTarget(module, *target);
   }
-  /// Kernels that are lowered already stay as they are.
+  /// Lowers kernels; lowered ones stay unchanged.
   LogicalResult lower(ModuleOp module) {
     bool isLowered = module.getOps<func::FuncOp>().empty() && !module.getBody()->empty();
     return isLowered ? success() : quern::compiler::lower(module, options.target);
@@ -211,7 +211,7 @@ private:
 
 int main(int argc, char **argv) {
   quern::openStandardStreams();
-  quern::compiler::registerPasses(); // before the options, of which each pass is one
+  quern::compiler::registerPasses(); // before the options, because each pass is one
   registerCanonicalizerPass();
   registerCSEPass();
   Options options;
@@ -237,7 +237,7 @@ int main(int argc, char **argv) {
   quern::compiler::registerDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
-  context.printOpOnDiagnostic(false); // a line for each error
+  context.printOpOnDiagnostic(false); // one line per error
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(*input), llvm::SMLoc());
   SourceMgrDiagnosticHandler diagnostics(sources, &context, llvm::errs());
@@ -246,7 +246,7 @@ int main(int argc, char **argv) {
     return 1;
   output.os().flush();
   if (const std::error_code lost = output.os().error()) {
-    output.os().clear_error(); // which would end the program in a destructor
+    output.os().clear_error(); // otherwise its destructor would terminate the program
     llvm::errs() << "quern-opt: " << options.output << ": " << lost.message() << '\n';
     return 2;
   }

@@ -15,7 +15,7 @@ using namespace mlir;
 namespace quern {
 namespace {
 
-/// Takes the numbers of one type off the front of `values`: its dims, its strides, its offset.
+/// Removes the numbers of one type from the front of `values` (dims, strides, offset) and returns the type with them.
 FailureOr<MemRefType> closed(MemRefType type, ArrayRef<int64_t> &values) {
   auto [strides, offset] = type.getStridesAndOffset();
   bool hasLayout = !type.getLayout().isIdentity(), isShort = false;
@@ -41,7 +41,7 @@ FailureOr<MemRefType> closed(MemRefType type, ArrayRef<int64_t> &values) {
   return MemRefType(builder);
 }
 
-/// What follows from the types of the arguments.
+/// Updates the ops that depend on the types of the arguments.
 void closeBody(func::FuncOp problem) {
   for (Operation &op : llvm::make_early_inc_range(problem.getBody().front())) {
     OpBuilder builder(&op);

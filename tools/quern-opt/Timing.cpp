@@ -27,7 +27,7 @@ constexpr int compilations = 9, rounds = 31;
 constexpr double nsPerRound = 2e6;
 constexpr int64_t peakSums = 16, peakSteps = 20000;
 
-/// Of this thread's own time, so that what else the machine does counts little.
+/// Uses the CPU time of this thread, which depends little on other load.
 double nsOf(llvm::function_ref<void()> f) {
   auto now = [] {
     timespec time{};
@@ -44,7 +44,7 @@ double medianOf(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// A kernel of peakSums vectors to each of which peakSteps multiply-adds go.
+/// A kernel of peakSums vectors, to each of which peakSteps multiply-adds are applied.
 struct PeakKernel {
   std::string text;
   double operations = 0;
@@ -117,7 +117,7 @@ double operationsOf(ModuleOp module) {
   return operations;
 }
 
-/// Compiles `module` again and again; the last result is left in `lowered`.
+/// Compiles `module` several times; the last result is left in `lowered`.
 LogicalResult compileOften(ModuleOp module, StringRef target, ProblemTiming &timing, OwningOpRef<ModuleOp> &lowered) {
   std::vector<double> schedule, lower, codegen;
   CpuLowering lowering(*module.getContext());

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The assembly of a problem in the terminal, each instruction with its share of samples on this machine, what LLVM's
-// model of the processor says of it, and the step that it is of: the columns of a page that one reads over ssh.
+// Prints the assembly of a problem in the terminal, each instruction with its share of samples on this machine, the
+// estimate of LLVM's processor model, and its step: the columns of a page, readable over ssh.
 //
 //===----------------------------------------------------------------------===//
 #include "Command.h"
@@ -26,14 +26,14 @@ struct AnnotateOptions {
   double least = 0;
 };
 
-/// What stands in front of each line of the assembly, and above the first line of a loop.
+/// Text before each line of the assembly, and above the first line of a loop.
 struct Notes {
-  std::vector<double> samples; ///< percent; 0: none
+  std::vector<double> samples; ///< percent of the samples; 0: none
   std::vector<std::string> cycles, marks, above;
   explicit Notes(size_t lines) : samples(lines), cycles(lines), marks(lines), above(lines) {}
 };
 
-/// The estimate for a processor; the first where there is none of it.
+/// Returns the estimate for a processor, or the first one if there is none for it.
 const nlohmann::json *estimateFor(const nlohmann::json &loop, const std::string &processor) {
   const nlohmann::json *found = nullptr;
   for (const nlohmann::json &estimate : loop["estimates"])
@@ -51,7 +51,7 @@ std::string inWords(const nlohmann::json &estimate) {
                 estimate["boundBy"].get<std::string>());
 }
 
-/// Instructions of a loop are those lines that have an offset, in their order.
+/// The instructions of a loop are the lines that have an offset, in order.
 void addLoops(Notes &notes, const nlohmann::json &assembly, const std::string &processor) {
   if (!assembly.contains("innermost"))
     return;
@@ -106,7 +106,7 @@ void printHeading(const nlohmann::json &trace) {
               << " in kernels\n";
 }
 
-/// Functions, labels and instructions: no data, no directives.
+/// Prints functions, labels and instructions, without data and directives.
 void printCode(const nlohmann::json &trace, const nlohmann::json &assembly, const std::string &text,
                const AnnotateOptions &options) {
   const Notes notes = notesOf(trace, assembly, options.processor.empty() ? processorName() : options.processor);

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Times problems: minimum and median of many executions for each number of threads. Comparing with other
-// libraries is quern-bench's work.
+// Times problems: minimum and median of many executions for each number of threads. quern-bench compares with other
+// libraries.
 //
 //===----------------------------------------------------------------------===//
 #include "Command.h"
@@ -21,7 +21,7 @@ namespace {
 
 struct BenchOptions {
   std::vector<std::string> lines;
-  std::vector<std::string> functions; ///< of MLIR, "FILE[:function]"
+  std::vector<std::string> functions; ///< functions in MLIR, "FILE[:function]"
   std::string file;
   std::vector<int> threads;
   std::vector<int64_t> sizes;

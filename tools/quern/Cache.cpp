@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Looks after the disk cache: what is in it, whether it is sound, filling it before it is needed and emptying it.
+// Manages the disk cache: lists its contents, verifies it, prewarms it and clears it.
 //
 //===----------------------------------------------------------------------===//
 #include "Cache/Disk.h"
@@ -20,14 +20,14 @@
 namespace quern {
 namespace {
 
-constexpr int flushMs = 10'000; // of a command that was asked to fill caches
+constexpr int flushMs = 10'000; // time limit of commands that fill caches
 
 struct CacheOptions {
   std::string directory, name, file, server;
   bool json = false, remove = false;
 };
 
-/// The directory that the library itself uses, unless the user names another one.
+/// Returns the library's directory, unless the user names another one.
 std::string directoryOf(const CacheOptions &options) {
   if (!options.directory.empty())
     return options.directory;
@@ -35,7 +35,7 @@ std::string directoryOf(const CacheOptions &options) {
   return quern_get_disk_cache(&directory) == quern_success ? directory : "";
 }
 
-/// A cache that is on and not refused.
+/// Returns the directory of an enabled cache that is not refused.
 Result<std::string> usableDirectory(const CacheOptions &options) {
   std::string directory = directoryOf(options);
   if (directory.empty())
@@ -94,7 +94,7 @@ int list(const CacheOptions &options) {
   return exitOk;
 }
 
-/// A kernel by its file name, or by the beginning of it.
+/// Finds a kernel by its file name, or by a prefix of it.
 Result<std::string> findFile(const DiskCache &cache, const std::string &prefix) {
   Result<std::vector<DiskCacheFile>> files = cache.list();
   if (!files)
@@ -246,7 +246,7 @@ int clearFiles(const CacheOptions &options) {
   return exitOk;
 }
 
-/// One line, where there is a remote cache that was asked or given something.
+/// Prints one line if a remote cache was queried or received kernels.
 void printRemoteStatistics() {
   quern_remote_statistics_t remote{};
   if (quern_flush_remote_cache(flushMs) != quern_success || quern_get_remote_statistics(&remote) != quern_success)

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Keys, and what moves kernels between the disk cache and a server of the remote cache (docs/fleet.md). What is already
-// there is passed over, so that a command that was interrupted goes on where it was.
+// Keys, and transfer of kernels between the disk cache and a server of the remote cache (docs/fleet.md). Kernels that
+// exist at the destination are skipped, so an interrupted command can be repeated.
 //
 //===----------------------------------------------------------------------===//
 #include "CacheRemote.h"
@@ -32,7 +32,7 @@ struct RemoteOptions {
   std::vector<std::string> targets;
 };
 
-/// In the folder of libquern, unless the environment names another one. The command never changes its working
+/// Returns the path next to libquern, unless the environment names another one. The command never changes its working
 /// directory.
 Result<std::string> remoteLibrary() {
   constexpr const char *name = "libquern-remote.so.0";
@@ -79,10 +79,10 @@ bool isWanted(const RemoteOptions &options, const Artifact &artifact) {
          artifact.target.find(options.filter) != std::string::npos;
 }
 
-/// What became of each kernel.
+/// Numbers of kernels by outcome.
 struct Moved {
   size_t moved = 0, present = 0, missing = 0, failed = 0;
-  size_t foreign = 0; ///< came from a server, so that this host does not sign them
+  size_t foreign = 0; ///< came from a server, so this host does not sign them
   std::string firstFailure;
   void fail(const Error &error) {
     if (failed++ == 0)
@@ -110,7 +110,7 @@ Result<Moved> pushAll(const RemoteOptions &options, DiskCache &disk, Remote &rem
     progress.advance();
     Result<DiskCache::Stored> stored = disk.read(file.name);
     Result<Artifact> artifact = stored ? Artifact::parse(stored->bytes) : Result<Artifact>(stored.takeError());
-    if (!artifact || !isWanted(options, *artifact)) // what is damaged, `quern cache verify` tells
+    if (!artifact || !isWanted(options, *artifact)) // `quern cache verify` reports damaged kernels
       continue;
     if (stored->origin) {
       moved.foreign += 1;
@@ -136,12 +136,12 @@ void keep(Moved &moved, DiskCache &disk, const KernelKey &key, const RemoteArtif
     moved.moved += 1;
 }
 
-/// What is to be fetched.
+/// A problem to fetch.
 struct WantedProblem {
-  std::string line, target; ///< as Target::parse() reads it
+  std::string line, target; ///< in the form of Target::parse()
 };
 
-/// What `quern pack list --json` prints: problems, each with its target.
+/// Parses the output of `quern pack list --json`: problems, each with its target.
 Result<std::vector<WantedProblem>> readPackList(const std::string &text) {
   const Json list = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   const Json *artifacts = list.is_object() && list.contains("artifacts") ? &list["artifacts"] : nullptr;
@@ -157,7 +157,7 @@ Result<std::vector<WantedProblem>> readPackList(const std::string &text) {
   return wanted;
 }
 
-/// Those of a problem file for the targets that were asked for, or those of a pack's list.
+/// Returns the problems of a problem file for the requested targets, or those of a pack's list.
 Result<std::vector<WantedProblem>> wantedProblems(const RemoteOptions &options) {
   Result<std::string> text = readFile(options.problems);
   if (!text)
@@ -174,7 +174,7 @@ Result<std::vector<WantedProblem>> wantedProblems(const RemoteOptions &options) 
   return wanted;
 }
 
-/// Whether the disk has it already, or has it now, is counted.
+/// Fetches one problem unless the disk has it, and counts the outcome.
 void pullOne(Moved &moved, const WantedProblem &wanted, DiskCache &disk, Remote &remote) {
   Result<Target> target = Target::parse(wanted.target);
   Result<Problem> problem = target ? readProblem(wanted.line, *target) : Result<Problem>(target.takeError());
@@ -209,7 +209,7 @@ Result<Moved> pullProblems(const RemoteOptions &options, DiskCache &disk, Remote
   return moved;
 }
 
-/// All that was stored with names, of any target.
+/// Fetches all kernels that were stored with names, for any target.
 Result<Moved> pullNamed(const RemoteOptions &options, DiskCache &disk, Remote &remote) {
   std::vector<std::string> names;
   if (Result<void> listed = remote.list([&](std::string_view name) { names.emplace_back(name); }); !listed)
@@ -223,10 +223,10 @@ Result<Moved> pullNamed(const RemoteOptions &options, DiskCache &disk, Remote &r
       moved.fail(bytes.error());
       continue;
     }
-    if (!*bytes) // it has gone, or is no kernel's
+    if (!*bytes) // removed in the meantime, or not the name of a kernel
       continue;
     Result<Artifact> artifact = Artifact::parse((*bytes)->bytes);
-    if (!artifact || artifact->keyBytes.empty()) { // a problem that only who asks for it knows
+    if (!artifact || artifact->keyBytes.empty()) { // without its key bytes, a kernel can only be found by its problem
       moved.missing += 1;
       continue;
     }
@@ -295,7 +295,7 @@ int listRemote(const std::string &server, bool json) {
   uint64_t total = 0, count = 0;
   for (const std::string &name : names) {
     Result<std::optional<RemoteArtifact>> bytes = (*remote)->fetchNamed(name);
-    if (bytes && !*bytes) // it has gone, or is no kernel's
+    if (bytes && !*bytes) // removed in the meantime, or not the name of a kernel
       continue;
     Result<Artifact> artifact = bytes ? Artifact::parse((*bytes)->bytes) : Result<Artifact>(bytes.error());
     ++count;

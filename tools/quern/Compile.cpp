@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Compiles ahead of time, for any target, to any form. An artifact is what the caches hold.
+// Compiles ahead of time, for any target, to any form. An artifact is a file of the caches.
 //
 //===----------------------------------------------------------------------===//
 #include "Command.h"

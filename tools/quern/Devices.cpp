@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What this machine can run kernels on, and which targets can be compiled for.
+// Lists the devices of this machine, and the targets for which kernels can be compiled.
 //
 //===----------------------------------------------------------------------===//
 #include "Command.h"
@@ -51,7 +51,7 @@ Json describeCpu() {
           {"l3_kib", target.l3Kib}};
 }
 
-/// What the compiler knows of a device, and its name.
+/// Returns the device's name and the properties that the compiler uses.
 Result<Json> describeGpu(size_t index) {
   Result<Device> device = Device::open(quern_gpu, index);
   if (!device)

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Shows a problem after each stage of compilation. The output holds nothing that changes from run to run, so that tests
-// can compare it, and each text is complete, so that quern-opt can take it up again.
+// Shows a problem after each stage of compilation. The output is deterministic, so tests can compare it, and each text
+// is complete, so quern-opt can continue from it.
 //
 //===----------------------------------------------------------------------===//
 #include "Command.h"
@@ -23,7 +23,7 @@ namespace {
 struct DumpOptions {
   GivenProblem given;
   std::string stage = "all", target = "native", output;
-  std::vector<std::string> others; ///< targets, lines and functions beside which the page shows it
+  std::vector<std::string> others; ///< targets, lines and functions that the page shows next to the problem
   bool isPage = false, isJson = false, hasLocations = false, isMeasured = false;
   bool isTrace() const { return isPage || isJson; }
 };
@@ -32,9 +32,9 @@ struct StageOutput {
   const char *stage;
   quern_code_form_t form;
   const char *file;
-  bool isText; ///< what is not text goes to files only
+  bool isText; ///< false for bytes that are only written to files
   bool isForCpu = true, isForDevice = true;
-  const char *traced = ""; ///< what a trace calls it; "": it has none
+  const char *traced = ""; ///< name of the stage in a trace; "": it has none
 };
 
 constexpr StageOutput stageOutputs[] = {
@@ -48,7 +48,7 @@ constexpr StageOutput stageOutputs[] = {
     {"codegen", quern_form_spirv, "4-codegen.spv", false, false, true},
 };
 
-/// `located`: what a trace has of the stages, if that is wanted.
+/// `located` has the stages with locations if they are requested.
 Result<void> dumpOne(const StageOutput &output, const DumpOptions &options, const Problem &problem,
                      const std::map<std::string, std::string> &located) {
   auto traced = located.find(output.traced);
@@ -68,7 +68,7 @@ Result<void> dumpOne(const StageOutput &output, const DumpOptions &options, cons
   return writeOutput("-", *bytes);
 }
 
-/// On standard output codegen alone means assembly; LLVM IR is shown with --stage=all and written with -o.
+/// On standard output codegen is only assembly; LLVM IR is shown with --stage=all and written with -o.
 bool isWanted(const StageOutput &output, const DumpOptions &options, const Target &target) {
   if (!(target.isCpu() ? output.isForCpu : output.isForDevice))
     return false;
@@ -95,7 +95,8 @@ Result<PageKernel> traced(const std::string &line, const std::string &target, bo
   return kernel;
 }
 
-/// Of `--beside`: a line has spaces, a function a file that ends in .mlir, and what is neither is a target.
+/// Returns the kernel of a `--beside` value: a value with spaces is a line, a file that ends in .mlir is a function,
+/// and others are targets.
 Result<PageKernel> tracedBeside(const std::string &other, const std::string &line, const DumpOptions &options) {
   if (other.find(".mlir") != std::string::npos) {
     Result<std::string> function = lineOfMlir(other, options.given.allowNaive);
@@ -105,7 +106,7 @@ Result<PageKernel> tracedBeside(const std::string &other, const std::string &lin
   return isLine ? traced(other, options.target, options.isMeasured) : traced(line, other, options.isMeasured);
 }
 
-/// All stages and what comes from what, as a page or as its data: of several an array.
+/// Writes all stages with their origins, as a page or as JSON; several kernels are an array.
 Result<void> dumpTrace(const std::string &line, const DumpOptions &options) {
   std::vector<PageKernel> kernels;
   Result<PageKernel> first = traced(line, options.target, options.isMeasured);

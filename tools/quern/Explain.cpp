@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Why a problem runs as it does: the layouts that were chosen, the implementation, and the plan that the recipe made
-// (tile, unrolling, sweeps); or why it is refused.
+// Explains how a problem is implemented: the chosen layouts, the implementation and the recipe's plan (tile, unrolling,
+// sweeps); or why it is refused.
 //
 //===----------------------------------------------------------------------===//
 #include "Command.h"
@@ -38,8 +38,8 @@ std::string layoutOf(const TensorDesc &desc) {
   return text;
 }
 
-/// Why a tensor has its layout. `any` follows the tensor that comes before in the problem; an operand of a
-/// post-op has none to follow.
+/// Returns the reason for a tensor's layout. `any` copies the layout of the previous tensor in the problem; an operand
+/// of a post-op has none.
 const char *layoutReason(const Problem &problem, const ArgumentInfo &argument) {
   if (!problem.wasAny(argument.name))
     return "given";

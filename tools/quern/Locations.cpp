@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See Locations.h. A line's step is that of the first line of `emit` that it leads back to.
+// The step of a line is that of the first line of `emit` among its origins.
 //
 //===----------------------------------------------------------------------===//
 #include "Locations.h"
@@ -16,7 +16,7 @@
 namespace quern {
 namespace {
 
-using Steps = std::vector<std::string>; ///< by line, counted from 0
+using Steps = std::vector<std::string>; ///< by line, 0-based
 
 const char *commentOf(const std::string &language) {
   return language == "asm" ? "# " : language == "mlir" ? "// " : "; ";
@@ -38,7 +38,7 @@ Steps stepsOf(const nlohmann::json &stage, const std::map<std::string, Steps> &k
   return steps;
 }
 
-/// "schedule:12,15 ", or nothing.
+/// Returns "schedule:12,15 ", or "".
 std::string placesOf(const nlohmann::json &stage, size_t line) {
   if (!stage.contains("of") || line >= stage["origins"].size() || stage["origins"][line].empty())
     return "";

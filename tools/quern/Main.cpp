@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Registers the subcommands and turns whatever happens into an exit code.
+// Registers the subcommands and converts all errors to exit codes.
 //
 //===----------------------------------------------------------------------===//
 #include "Command.h"

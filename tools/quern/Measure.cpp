@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A sample is an address; the trace has where each instruction lies, which line of the schedule that is of, and so
-// which loop. How often a loop turns in an execution follows from the launch program where numbers tell.
+// A sample is an address. The trace maps it to an instruction, the instruction to a line of the schedule, and the line
+// to a loop. The number of iterations of a loop follows from the launch program, unless sizes are open.
 //
 //===----------------------------------------------------------------------===//
 #include "Measure.h"
@@ -31,16 +31,17 @@ nlohmann::json &stageOf(nlohmann::json &trace, const char *name) {
   return trace["stages"].back();
 }
 
-/// The innermost loop around a line of the schedule.
+/// Returns the innermost loop around a line of the schedule.
 std::optional<size_t> loopAround(const nlohmann::json &loops, int64_t line) {
   std::optional<size_t> found;
   for (size_t at = 0; at < loops.size(); ++at)
     if (loops[at]["line"] <= line && line <= loops[at]["last"])
-      found = at; // those within come later
+      found = at; // inner loops come later
   return found;
 }
 
-/// Addresses as lines of the assembly. Functions lie in one piece: the first instruction of one is where it begins.
+/// Maps addresses to lines of the assembly. The code is contiguous in memory, so the first entry point determines all
+/// addresses.
 class Places {
 public:
   Places(const nlohmann::json &assembly, const nlohmann::json &program, const std::vector<const char *> &entries) {
@@ -64,9 +65,9 @@ public:
       base = reinterpret_cast<uint64_t>(entries.front()) - static_cast<uint64_t>(begin);
   }
 
-  /// 0: of other code.
+  /// Returns 0 for other code.
   int64_t lineAt(uint64_t address) const {
-    constexpr uint64_t longest = 15; // bytes of an instruction
+    constexpr uint64_t longest = 15; // bytes of the longest instruction
     if (lines.empty() || !base || address < base || address - base > lines.rbegin()->first + longest)
       return 0;
     auto behind = lines.upper_bound(address - base);
@@ -123,8 +124,8 @@ nlohmann::json asJson(const Samples &samples) {
   return {{"event", samples.event}, {"inside", samples.inside}, {"all", samples.all}, {"lines", lines}};
 }
 
-/// Loops with arithmetic or memory accesses of their own: what they move and compute in an execution where numbers
-/// tell, and the time that samples give them.
+/// Returns the loops with their own arithmetic or memory accesses: bytes and flops in an execution if they are known,
+/// and the time according to the samples.
 nlohmann::json sweepsOf(const nlohmann::json &schedule, const nlohmann::json &assembly,
                         const std::vector<double> &turns, const Samples &samples, double ns) {
   const nlohmann::json &loops = schedule["loops"];
@@ -156,7 +157,7 @@ Result<Kernel> kernelOf(const Device &device, const Problem &problem) {
   return Kernel::createFrom(device, problem.text, *artifact);
 }
 
-/// What the system calls the processor.
+/// Returns the system's name of the processor.
 std::string modelName() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);)

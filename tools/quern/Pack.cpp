@@ -1,10 +1,10 @@
-//===- Pack.cpp - Functions shared by quern pack --------------------------===//
+//===- Pack.cpp - quern pack ----------------------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What a pack holds and whether it is sound, packs from packs, and the problems of a program that ran. PackBuild.cpp
-// makes packs from problems.
+// Lists, verifies, extracts and merges packs, and collects the problems of a program that ran. PackBuild.cpp builds
+// packs from problems.
 //
 //===----------------------------------------------------------------------===//
 #include "Pack.h"
@@ -87,7 +87,7 @@ int verifyPacks(const PackOptions &options) {
   return bad ? exitWrong : exitOk;
 }
 
-/// Into a directory that serves as a disk cache.
+/// Extracts into a directory that can be used as a disk cache.
 int extract(const PackOptions &options) {
   Result<std::shared_ptr<const Pack>> pack = Pack::open(options.file);
   if (!pack)
@@ -135,13 +135,13 @@ int merge(const PackOptions &options) {
   return exitOk;
 }
 
-/// The problem of a verbose line, "quern,create,disk,softmax,jit:avx2,LINE,0.1,KEY", or of a line that is one; "" if
-/// there is none.
+/// Returns the problem in a verbose line, "quern,create,disk,softmax,jit:avx2,LINE,0.1,KEY", or the line itself if it
+/// is a problem; otherwise "".
 std::string problemIn(std::string_view line) {
   if (line.starts_with("quern,")) {
     for (int field = 0; field < 5; ++field)
       line.remove_prefix(std::min(line.find(','), line.size() - 1) + 1);
-    for (int field = 0; field < 2; ++field) // from behind, as the problem of a caller's function may have commas
+    for (int field = 0; field < 2; ++field) // from the end, because the text of a caller's function may have commas
       line = line.substr(0, std::min(line.rfind(','), line.size()));
   }
   const Result<PrimitiveDesc> desc = PrimitiveDesc::parse(line);

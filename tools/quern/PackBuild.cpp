@@ -3,10 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Artifacts gather in a cache directory beside the output, which goes when the pack is written: what an interrupted
-// build has compiled is not compiled again. Problems are one by their keys before anything is compiled, and each
-// artifact gets the line that asked for it first, so that the pack depends neither on who compiled what nor on earlier
-// runs.
+// Artifacts are collected in a cache directory next to the output, which is removed when the pack is written; a build
+// after an interruption does not compile them again. Problems with equal keys are merged before anything is compiled,
+// and each artifact gets the first line with its key. The pack therefore depends neither on the distribution of jobs
+// nor on earlier runs.
 //
 //===----------------------------------------------------------------------===//
 #include "Cache/Disk.h"
@@ -29,9 +29,9 @@
 namespace quern {
 namespace {
 
-/// A kernel to be made, or a function to be read with its kernel.
+/// A kernel to compile, or a function to read and compile.
 struct PackJob {
-  std::string line; ///< verified; of a function as it was given
+  std::string line; ///< verified line; for a function the given line
   std::string target;
   KernelKey key;
   bool isFunction;
@@ -96,7 +96,7 @@ private:
     Result<Problem> problem = readProblem(line, target);
     if (!problem)
       return fail(problem.error(), target.text());
-    if (problem->verified.isNoop) // which has no kernel
+    if (problem->verified.isNoop) // has no kernel
       return;
     if (!options.asFamilies)
       return add({problem->text, target.text(), keyOf(problem->desc(), target), false});
@@ -115,7 +115,7 @@ private:
     exitCode = moreSerious(exitCode, reportError({error.status, concat("for ", target, ": ", error.message)}));
   }
 
-  /// What was read of a function, and whose kernel is there; nothing if one of the two is missing.
+  /// Returns the job of a function's kernel if the function was read and its kernel exists; otherwise nothing.
   Result<std::optional<PackJob>> kernelOfFunction(const PackJob &job) {
     std::optional<DiskCache::Hit> read = work.lookup(job.key);
     if (!read)
@@ -140,7 +140,7 @@ private:
     return !kernel || !*kernel || !work.lookup((*kernel)->key);
   }
 
-  /// In a child: the library keeps what it reads of functions in the same directory.
+  /// Runs in a child. The library stores functions that it reads in the same directory.
   Result<void> compile(const PackJob &job) {
     if (Result<void> set = checked(quern_set_disk_cache(folder.c_str())); !set)
       return set;
@@ -176,7 +176,7 @@ private:
     return {};
   }
 
-  /// The artifact of a job, under the name that the job gives it. Nothing if it could not be made.
+  /// Appends the artifact of a job, under the name that the job gives it; nothing if it could not be compiled.
   Result<void> collect(const PackJob &job, std::vector<std::string> &artifacts) {
     std::optional<DiskCache::Hit> hit = work.lookup(job.key);
     if (!hit)
@@ -212,7 +212,7 @@ private:
   std::string folder;
   DiskCache work;
   std::vector<PackJob> jobs;
-  std::set<std::string> known; ///< keys of jobs
+  std::set<std::string> known; ///< keys of the jobs
   size_t compiledCount = 0, presentCount = 0;
   int exitCode = exitOk;
 };

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See Page.h. page/page.css and page/page.js are what the page looks like and does.
+// page/page.css has the page's style and page/page.js its behavior.
 //
 //===----------------------------------------------------------------------===//
 #include "Page.h"
@@ -25,12 +25,12 @@ namespace {
 struct Column {
   size_t kernel;
   const nlohmann::json &trace, &stage;
-  std::string beside; ///< which of the kernels, in words; "" of one alone
+  std::string beside; ///< label of the kernel; "" if there is only one
   std::string name() const { return stage["name"]; }
   std::string title() const { return beside.empty() ? name() : name() + ", " + beside; }
 };
 
-/// What is said of lines of assembly: by number, counted from 1.
+/// Notes on lines of assembly, by 1-based line number.
 struct LineNotes {
   std::map<int64_t, std::string> kinds;  ///< class
   std::map<int64_t, std::string> titles; ///< tooltip
@@ -76,7 +76,7 @@ LineNotes notesOf(const Column &column) {
   return notes;
 }
 
-/// Attributes of a line: what kind it is, what its tooltip says, its share of the samples.
+/// Returns the attributes of a line: class, tooltip, and share of the samples.
 std::string attributesOf(const LineNotes &notes, int64_t number) {
   std::string kind = "l", attributes;
   if (auto found = notes.kinds.find(number); found != notes.kinds.end())
@@ -106,7 +106,7 @@ void addColumn(std::string &html, const Column &column) {
   html += "</pre></section><div class=\"grip\"></div>\n";
 }
 
-/// What the script needs beyond the texts: {"of", "origins", "steps"} of each column.
+/// Returns the data of the script: {"of", "origins", "steps"} of each column.
 std::string linksOf(const std::vector<Column> &columns) {
   nlohmann::json links = nlohmann::json::array();
   for (const Column &column : columns) {
@@ -116,7 +116,7 @@ std::string linksOf(const std::vector<Column> &columns) {
         link[part] = column.stage[part];
     links.push_back(std::move(link));
   }
-  return links.dump(); // numbers, and names that are ours: nothing that ends a script
+  return links.dump(); // only numbers and known names, so nothing can end the script element
 }
 
 void addHeader(std::string &html, const std::vector<PageKernel> &kernels, const std::vector<Column> &columns) {
@@ -130,7 +130,7 @@ void addHeader(std::string &html, const std::vector<PageKernel> &kernels, const 
   html += "<button id=\"theme\">Dark or light: d</button><output id=\"step\"></output></nav></header>\n";
 }
 
-/// By what the kernels of a page differ: targets, or else their number.
+/// Returns the label of a kernel: its target, or its number if targets are equal.
 std::string besideOf(const std::vector<PageKernel> &kernels, size_t at) {
   if (kernels.size() == 1)
     return "";

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See PageAbout.h. All of it is text and links: it is there without a script.
+// All content is text and links, visible without a script.
 //
 //===----------------------------------------------------------------------===//
 #include "PageAbout.h"
@@ -29,7 +29,7 @@ std::string listOf(const nlohmann::json &names) {
   return text;
 }
 
-/// "reads 192 bytes by 3 loads, 3 operations (48 flops)".
+/// Returns "reads 192 bytes by 3 loads, 3 operations (48 flops)".
 std::string turnOf(const nlohmann::json &loop) {
   auto number = [&](const char *key) { return loop[key].get<int64_t>(); };
   std::string text;
@@ -43,7 +43,7 @@ std::string turnOf(const nlohmann::json &loop) {
   return text;
 }
 
-/// Where values lie meanwhile, and what all turns of an entry move.
+/// Returns the number of values in registers, the arguments, and the bytes and flops of all iterations.
 std::string keptOf(const nlohmann::json &loop) {
   std::string text;
   auto add = [&](const std::string &what) { text += (text.empty() ? "" : "; ") + what; };
@@ -75,7 +75,7 @@ std::string nameOfLoop(const nlohmann::json &loop, int64_t space) {
   return loop.contains("trips") ? plural(loop["trips"].get<int64_t>(), "time") : "counted at run time";
 }
 
-/// How much of the measured time a loop takes, or "".
+/// Returns a loop's share of the measured time, or "".
 std::string shareOf(const nlohmann::json &trace, const nlohmann::json &loop) {
   if (!trace.contains("measured"))
     return "";
@@ -87,7 +87,7 @@ std::string shareOf(const nlohmann::json &trace, const nlohmann::json &loop) {
 
 std::string linkTo(const std::string &place, int64_t line) { return "#" + place + std::to_string(line); }
 
-/// The loops of the schedule as a tree in words, each a link to its line.
+/// Returns the loops of the schedule as a tree in words, each with a link to its line.
 std::string loopsOf(const nlohmann::json &trace, const std::string &suffix) {
   std::string html;
   for (const nlohmann::json &stage : trace["stages"]) {
@@ -119,7 +119,8 @@ std::string boundOf(const std::string &bound) {
                                : "by port " + bound;
 }
 
-/// One row of the table: a loop on one processor. Ports that are busy for less than half of the busiest are left out.
+/// Returns one row of the table: a loop on one processor. Ports that are used less than half as much as the busiest are
+/// omitted.
 std::string estimateRow(const nlohmann::json &estimate, bool isHere) {
   std::string html = std::string("<tr") + (isHere ? " class=\"here\"" : "") + "><td>" +
                      escaped(estimate["machine"].get<std::string>()) + (isHere ? ", as this machine" : "") + "</td>";
@@ -141,7 +142,7 @@ std::string estimateRow(const nlohmann::json &estimate, bool isHere) {
          "</td></tr>";
 }
 
-/// Innermost loops of the assembly on LLVM's models of processors.
+/// Returns the estimates of LLVM's processor models for the innermost loops of the assembly.
 std::string estimatesOf(const nlohmann::json &trace, const std::string &suffix) {
   std::string html;
   const std::string here = processorName();

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// SVG inline: colours are the page's, texts can be searched, what a mark means is its title.
+// SVG inline: colors come from the page, texts can be searched, and each mark has its meaning as title.
 //
 //===----------------------------------------------------------------------===//
 #include "PageAbout.h"
@@ -17,7 +17,7 @@
 namespace quern {
 namespace {
 
-/// The kernel as a whole, and each sweep of which samples tell the time.
+/// Returns points for the whole kernel and for each sweep whose time is known from samples.
 std::vector<RoofPoint> pointsOf(const nlohmann::json &measured, const std::string &place) {
   std::vector<RoofPoint> points;
   const double ns = measured["minNs"], bytes = measured["bytes"],
@@ -40,7 +40,7 @@ std::vector<RoofPoint> pointsOf(const nlohmann::json &measured, const std::strin
   return points;
 }
 
-/// What of its arguments a kernel reads and writes.
+/// The arguments that a kernel reads and writes.
 struct Uses {
   std::vector<std::string> arguments;
   std::set<std::string> read, written;
@@ -66,7 +66,7 @@ std::map<std::string, Uses> usesOf(const nlohmann::json &trace) {
   return all;
 }
 
-/// One column for each step, one row for each buffer.
+/// One column per step, one row per buffer.
 struct Grid {
   double names = 150, step = 84, row = 20, head;
   double x(size_t at) const { return names + step * (static_cast<double>(at) + 0.5); }
@@ -75,7 +75,7 @@ struct Grid {
 
 std::string loopsOfProgram(const nlohmann::json &program, const Grid &grid, double bottom) {
   std::string svg;
-  std::vector<double> ends; // of the loops around
+  std::vector<double> ends; // ends of the enclosing loops
   for (const nlohmann::json &loop : program["loops"]) {
     const double first = loop["first"], end = loop["end"];
     while (!ends.empty() && ends.back() <= first)
@@ -90,7 +90,7 @@ std::string loopsOfProgram(const nlohmann::json &program, const Grid &grid, doub
   return svg;
 }
 
-/// What a step does with each buffer; one may be several of its arguments.
+/// Returns marks for the accesses of a step to each buffer; one buffer may be several of its arguments.
 std::string marksOfStep(const nlohmann::json &step, const Grid &grid, const Uses &uses, size_t at) {
   struct Mark {
     bool isRead = false, isWritten = false;

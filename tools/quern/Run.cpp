@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Runs problems on real buffers: where each kernel came from, how long compiling and running took, and, with --check,
-// whether the result is right.
+// Runs problems on real buffers: prints the origin of each kernel, the times to compile and run it, and, with --check,
+// whether the result is correct.
 //
 //===----------------------------------------------------------------------===//
 #include "Command.h"
@@ -26,7 +26,7 @@ namespace {
 
 struct RunOptions {
   std::vector<std::string> lines;
-  std::vector<std::string> functions;       ///< of MLIR, "FILE[:function]"
+  std::vector<std::string> functions;       ///< functions in MLIR, "FILE[:function]"
   std::vector<std::string> inputs, outputs; ///< "argument=file.npy"
   std::vector<int64_t> sizes;
   std::string file, engine = "cpu", src, dst, data = "dense", guard = "both";
@@ -36,7 +36,8 @@ struct RunOptions {
   size_t index = 0;
   bool check = false, json = false, inPlace = false, naive = false;
 
-  /// Where buffers are guarded, execution by execution; the last one's results are written, and it is timed.
+  /// Returns the guarded side of the buffers for each execution. The results of the last one are written, and it is
+  /// timed.
   std::vector<GuardedSide> guardedSides() const {
     if (guard != "both")
       return {*guardedSideFromName(guard)};
@@ -44,7 +45,7 @@ struct RunOptions {
   }
 };
 
-/// What checks a problem as here, on one side.
+/// Returns the command that repeats the check of a problem on one side.
 std::string commandOf(const RunOptions &options, const std::string &problem, GuardedSide side) {
   std::string command =
       concat("quern run '", problem, options.engine == "gpu" ? "' --engine=gpu" : "'", " --check --data=", options.data,
@@ -56,20 +57,20 @@ std::string commandOf(const RunOptions &options, const std::string &problem, Gua
   return command + concat(" --guard=", nameOf(side));
 }
 
-/// What one problem gave.
+/// Results for one problem.
 struct RunReport {
   std::string problem; ///< the verified line, or the given one if it was refused
-  std::string title;   ///< the same without what is long
+  std::string title;   ///< shorter form of the line
   Error error;
-  quern_primitive_info_t info{}; ///< its strings are not used: the kernel is gone
-  std::string key;               ///< of the kernel; empty if there is none
-  std::string pack;              ///< where the kernel came from; empty if from none
+  quern_primitive_info_t info{}; ///< its strings are invalid, because the kernel is destroyed
+  std::string key;               ///< key of the kernel; empty if there is none
+  std::string pack;              ///< pack of the kernel; empty if it is from no pack
   Timing timing;
   int64_t bytes = 0;
   bool wasChecked = false;
   Verdict verdict;
   std::string verdictText, strayWrites;
-  GuardedSide side = GuardedSide::End; ///< that the verdict is about
+  GuardedSide side = GuardedSide::End; ///< side that the verdict is about
 
   int exitCode() const {
     if (error.status != Status::Success)
@@ -105,7 +106,7 @@ private:
       return given.takeError();
     report.problem = given->text;
     report.title = given->desc().title();
-    // One kernel serves every size; buffers and the reference are of the sizes that are given.
+    // One kernel serves every size; buffers and the reference have the given sizes.
     Result<Problem> sized = Result<Problem>(*given);
     if (!options.sizes.empty()) {
       Result<std::string> sizedLine = withSizes(line, options.sizes);
@@ -118,7 +119,7 @@ private:
     if (!kernel)
       return kernel.takeError();
     report.info = kernel->info();
-    report.pack = report.info.pack; // which belongs to the kernel
+    report.pack = report.info.pack; // a copy, because the string belongs to the kernel
     report.key = report.info.key;
     DataOptions dataOptions{*fillFromName(options.data),    options.seed,  options.inPlace, options.misalignment,
                             options.guardedSides().front(), !options.check};
@@ -139,7 +140,7 @@ private:
     return executed;
   }
 
-  /// Executes the kernel before the reference is computed of its inputs: an execution refuses sizes that do not fit.
+  /// Executes the kernel before the reference is computed, because an execution refuses sizes that do not fit.
   Result<void> tryOnce(Kernel &kernel, ProblemData &data) const {
     if (Result<void> given = data.addScratchpad(kernel); !given)
       return given;
@@ -251,7 +252,7 @@ Json toJson(const RunReport &report) {
   json["bytes"] = report.bytes;
   json["gb_per_s"] = report.timing.gbPerS(report.bytes);
   if (report.wasChecked) {
-    // JSON has no infinity: a misplaced NaN or infinity is null.
+    // JSON has no infinity: the error of a misplaced NaN or infinity is null.
     Json worst = std::isfinite(report.verdict.worst) ? Json(report.verdict.worst) : nullptr;
     json["check"] = {{"ok", report.exitCode() == exitOk},      {"worst_in_thresholds", worst},
                      {"threshold", report.verdict.threshold},  {"max_abs_error", report.verdict.maxAbsError},

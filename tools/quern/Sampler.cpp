@@ -18,7 +18,7 @@
 namespace quern {
 namespace {
 
-constexpr size_t ringBytes = 1 << 18; ///< some sixteen thousand samples
+constexpr size_t ringBytes = 1 << 18; ///< about 16,000 samples
 
 size_t pageBytes() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
 

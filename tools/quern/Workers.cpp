@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Children take the next job from memory that all share and write a record for each that has ended to a pipe. One that
-// ends early has left in shared memory which job it had, and another is started in its place.
+// Children take the next job from shared memory and write a record for each finished job to a pipe. The job of a child
+// that terminates early is known from shared memory, and another child replaces it.
 //
 //===----------------------------------------------------------------------===//
 #include "Workers.h"
@@ -28,7 +28,7 @@ constexpr size_t noJob = SIZE_MAX;
 
 struct SharedState {
   std::atomic<size_t> next{0};
-  std::atomic<size_t> current[256]; ///< of each worker
+  std::atomic<size_t> current[256]; ///< present job of each worker
 };
 constexpr size_t mostWorkers = std::size(SharedState{}.current);
 
@@ -44,11 +44,11 @@ SharedRef makeShared() {
 
 struct Worker {
   pid_t process = 0;
-  int pipe = -1;        ///< what it writes is read here; -1: it has ended
-  std::string received; ///< of a record that is not complete
+  int pipe = -1;        ///< the worker writes to it; -1: the worker has terminated
+  std::string received; ///< start of an incomplete record
 };
 
-/// Job, status and message.
+/// Returns a record of job, status and message.
 std::string recordOf(size_t job, const Result<void> &result) {
   ByteWriter out;
   out.put<uint64_t>(job);
@@ -69,7 +69,7 @@ bool writeAll(int to, std::string_view bytes) {
   return true;
 }
 
-/// What a child does.
+/// Main function of a child.
 [[noreturn]] void work(SharedState &shared, size_t worker, size_t count, const std::function<Result<void>(size_t)> &run,
                        int to) {
   for (size_t job; (job = shared.next++) < count;) {
@@ -78,7 +78,7 @@ bool writeAll(int to, std::string_view bytes) {
       break;
     shared.current[worker] = noJob;
   }
-  _exit(0); // what the parent has buffered or would destroy is the parent's
+  _exit(0); // without flushing or destroying objects of the parent
 }
 
 class Pool {
@@ -119,7 +119,7 @@ private:
     return true;
   }
 
-  /// Waits for records or the end of some workers; false if none is left.
+  /// Waits for records or the end of some workers. Returns false if no worker is left.
   bool receive() {
     std::vector<pollfd> waits;
     std::vector<size_t> owners;
@@ -166,7 +166,7 @@ private:
     advance();
   }
 
-  /// A worker has ended. One that had a job left is replaced.
+  /// Handles the end of a worker, and replaces it if it had a job.
   void finish(size_t index) {
     Worker &worker = workers[index];
     close(worker.pipe);

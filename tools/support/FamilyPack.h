@@ -1,4 +1,4 @@
-//===- FamilyPack.h - A problem's family as a pack -----------------------===//
+//===- FamilyPack.h - A problem's family as a pack ------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

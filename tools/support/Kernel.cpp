@@ -21,7 +21,7 @@ Result<std::string> takeBlob(OwnedBlob blob) {
   return std::string(static_cast<const char *>(data), size);
 }
 
-/// Whether the size of a tensor is left to execution.
+/// Returns true if a dim of a tensor is open.
 bool hasRuntimeDims(const_quern_memory_desc_t md) {
   TensorDesc desc;
   size_t size = sizeof(desc);
@@ -101,7 +101,7 @@ Result<Kernel> Kernel::make(const Device &device, const std::string &line, const
   return kernel;
 }
 
-/// The device's, but for a tensor that a reorder moves from or to the CPU.
+/// Returns the device's engine, except for a tensor that a reorder reads from or writes to the CPU.
 quern_engine_t Kernel::engineOf(int32_t argument) const {
   quern_engine_t engine = device->engine();
   if (argument == QUERN_ARG_SRC || argument == QUERN_ARG_DST) {
@@ -122,7 +122,7 @@ Result<bool> Kernel::isOnHost(int32_t argument) const {
   return kind == quern_cpu;
 }
 
-/// Ranges of the host that share bytes or touch become one, so that arguments lie on a device as they do here.
+/// Merges host ranges that share bytes or touch, so arguments have the same relative addresses on the device.
 Result<void> Kernel::placeOnDevice(const std::map<int32_t, BoundBuffer> &buffers) {
   std::vector<Copy> ranges;
   for (const auto &[argument, buffer] : buffers) {
@@ -153,7 +153,7 @@ Result<void> Kernel::placeOnDevice(const std::map<int32_t, BoundBuffer> &buffers
   return {};
 }
 
-/// Where a buffer of the host is on the device.
+/// Returns the device address of a host buffer.
 Result<void *> Kernel::onDevice(const void *data) const {
   for (const Copy &range : copies)
     if (const char *at = static_cast<const char *>(data);
@@ -235,7 +235,7 @@ Result<void> Kernel::execute() const {
   if (Result<void> copied = copy(true); !copied)
     return copied;
   Result<void> done = run();
-  Result<void> copied = copy(false); // of an execution that was refused, too: it may have written nothing
+  Result<void> copied = copy(false); // also after a refused execution, which may have written nothing
   return done ? copied : done;
 }
 

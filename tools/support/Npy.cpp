@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See Npy.h. The header is a Python dict literal; this reads the subset that NumPy itself writes: the keys descr,
+// The header is a Python dict literal. This file parses the subset that NumPy itself writes: the keys descr,
 // fortran_order and shape, once each, in any order.
 //
 //===----------------------------------------------------------------------===//
@@ -18,9 +18,9 @@ namespace {
 
 constexpr std::string_view magic("\x93NUMPY", 6);
 constexpr size_t maxHeaderBytes = 65536;
-constexpr size_t maxRank = 32; // NumPy's own limit up to 1.x
+constexpr size_t maxRank = 32; // NumPy's limit up to 1.x
 
-/// Reads the dict literal from left to right; the first error sticks.
+/// Parses the dict literal from left to right and keeps the first error.
 class HeaderParser {
 public:
   explicit HeaderParser(std::string_view text) : text(text) {}
@@ -261,7 +261,7 @@ Result<std::string> writeNpy(const TensorDesc &desc, const void *buffer) {
     return unimplemented("npy: ", nameOf(desc.dataType), " has no form in a .npy file");
   std::string header =
       concat("{'descr': '", type, "', 'fortran_order': False, 'shape': ", shapeText(desc.shape()), ", }");
-  // Magic, version, length, header and newline together fill whole 64-byte lines, as the format asks.
+  // The format requires that magic, version, length, header and newline together are a multiple of 64 bytes.
   constexpr size_t preamble = magic.size() + 4;
   header.append(63 - (preamble + header.size()) % 64, ' ');
   header += '\n';

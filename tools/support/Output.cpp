@@ -12,7 +12,7 @@
 namespace quern {
 namespace {
 
-/// Three significant digits for values below 1000.
+/// Returns three significant digits for values below 1000.
 std::string withUnit(double value, const char *unit) {
   return formatFixed(value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0) + " " + unit;
 }

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See Problem.h. The parser places its own carets. Verification knows fields rather than columns, so its messages are
-// matched to the words of the line: the field that a message names first is where the caret goes.
+// The parser places its own carets. Verification refers to fields and not to columns, so its messages are matched to
+// the words of the line: the caret is under the field that a message names first.
 //
 //===----------------------------------------------------------------------===//
 #include "Problem.h"
@@ -42,7 +42,7 @@ std::vector<Word> wordsOf(std::string_view line) {
 
 bool isNameCharacter(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-/// Where `name` first stands in `message` as a whole word; npos if nowhere.
+/// Returns the first position of `name` in `message` as a whole word; npos if there is none.
 size_t findName(std::string_view message, std::string_view name) {
   for (size_t at = message.find(name); at != message.npos; at = message.find(name, at + 1)) {
     bool begins = at == 0 || !isNameCharacter(message[at - 1]);
@@ -53,8 +53,8 @@ size_t findName(std::string_view message, std::string_view name) {
   return message.npos;
 }
 
-/// Where a message speaks of a word of the line. Messages write "post-ops" for post_ops and "zero points" for
-/// zero_points; the bare word after the primitive is the propagation kind.
+/// Returns the position where a message names a word of the line. Messages write "post-ops" for post_ops and "zero
+/// points" for zero_points; the bare word after the primitive is the propagation kind.
 size_t findWord(std::string_view message, const Word &word) {
   std::string name(word.value.empty() ? "propagation" : word.key.substr(word.key.rfind('.') + 1));
   size_t best = message.npos;
@@ -70,11 +70,11 @@ size_t findWord(std::string_view message, const Word &word) {
 std::string withCaret(std::string_view message, std::string_view line) {
   std::string text(message);
   if (message.find('\n') != message.npos)
-    return text; // the parser has placed its own
+    return text; // the parser has placed its own caret
   size_t best = message.npos, column = 0, length = 0;
   bool isFirst = true;
   for (const Word &word : wordsOf(line)) {
-    // The first word is the primitive, which every message begins with.
+    // The first word is the primitive, with which every message starts.
     size_t at = isFirst ? message.npos : findWord(message, word);
     isFirst = false;
     if (at >= best)
@@ -205,7 +205,7 @@ std::string oracleOf(const PrimitiveDesc &desc, bool hasErrors) {
   return oracle.text();
 }
 
-/// The line of a function with a value, `?`, of each number that an execution brings.
+/// Returns the line of a function with `?` as the value of each number that is known only at execution.
 static std::string withOpenNumbers(std::string_view line) {
   std::string result(line);
   for (const Word &word : wordsOf(line.starts_with("mlir ") ? line : std::string_view()))
@@ -231,7 +231,7 @@ Result<std::string> withSizes(std::string_view line, const std::vector<int64_t> 
     else
       result += c;
   }
-  if (line.starts_with("mlir ")) // what is open no more is related to nothing
+  if (line.starts_with("mlir ")) // relations between sizes do not apply to known sizes
     for (const Word &word : wordsOf(result))
       if (word.key == "sizes")
         return result.substr(0, word.column) +

@@ -19,7 +19,7 @@ constexpr char prefill = '\xff';
 
 int64_t elementBytes(const TensorDesc &desc) { return std::max<int64_t>(bitsOf(desc.dataType) / 8, 1); }
 
-/// Whether all bits of `count` elements, at least one, are those of this byte.
+/// Returns true if all bytes of `count` >= 1 elements are `byte`.
 bool areFilledWith(char byte, const TensorDesc &desc, const char *data, size_t first, size_t count) {
   if (bitsOf(desc.dataType) == 4) {
     size_t i = first;
@@ -43,7 +43,7 @@ bool areUnchanged(const TensorDesc &desc, const char *before, const char *data, 
   return std::memcmp(data + first * size, before + first * size, count * size) == 0;
 }
 
-/// Asking for more would not fail but drive the machine into swapping.
+/// Allocating more would not fail, but make the machine swap.
 Result<void> checkMemory(const VerifiedProblem &verified) {
   double needed = 0,
          present = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
@@ -57,7 +57,7 @@ Result<void> checkMemory(const VerifiedProblem &verified) {
 
 } // namespace
 
-/// In place the result lies on a source; the mask of dropout lies apart.
+/// In place, results share the buffer of a source, except the mask of dropout.
 bool ProblemData::liesOnInput(const ArgumentInfo &info) const {
   return options.inPlace && info.isOutput && info.index != arg::dropoutMask;
 }
@@ -66,8 +66,8 @@ Placement ProblemData::placementOf(const TensorDesc &desc) const {
   return {options.guarded, options.isTimed ? 64 : elementBytes(desc), options.misalignment * elementBytes(desc)};
 }
 
-/// A scratchpad may begin anywhere and is made for the worst place: a byte behind a line, where all but
-/// the last byte of it is used.
+/// A scratchpad may have any address. At its end it gets the worst one: one byte past a cache line, adjacent to the
+/// page.
 Placement ProblemData::scratchpadPlacement() const {
   return options.guarded == GuardedSide::End ? Placement{GuardedSide::End, 1, 1} : Placement{GuardedSide::Beginning};
 }
@@ -86,7 +86,7 @@ Result<ProblemData> ProblemData::create(const Problem &problem, const DataOption
       auto partner = std::find_if(data.slots.begin(), data.slots.end(), [&](const Slot &slot) {
         bool isSource = slot.info.index >= arg::multipleSrc &&
                         slot.info.index < arg::multipleSrc + static_cast<int32_t>(maxSources);
-        if (isSource) // the first that fits, of several
+        if (isSource) // the first that fits, if there are several
           return slot.info.desc == info.desc;
         return slot.info.index == (info.index == QUERN_ARG_DST ? QUERN_ARG_SRC : QUERN_ARG_DIFF_DST);
       });
@@ -108,7 +108,7 @@ Result<ProblemData> ProblemData::create(const Problem &problem, const DataOption
   return data;
 }
 
-/// Numbers that sizes and places depend on are none to be drawn.
+/// Sets the numbers on which sizes and offsets depend; they are not random.
 Result<void> ProblemData::fillNumbers() {
   const auto *mlir = std::get_if<MlirDesc>(&problem->desc().op);
   const auto numbers = mlir ? MlirNumber::parse(mlir->numbers) : std::nullopt;
@@ -122,7 +122,7 @@ Result<void> ProblemData::fillNumbers() {
   return {};
 }
 
-/// The problem with the numbers of this execution.
+/// Returns the problem with the numbers of this execution.
 PrimitiveDesc ProblemData::withNumbers() const {
   PrimitiveDesc desc = problem->desc();
   auto &mlir = std::get<MlirDesc>(desc.op);
@@ -149,7 +149,7 @@ void ProblemData::moveTo(GuardedSide side) {
   if (side == options.guarded)
     return;
   options.guarded = side;
-  for (const Slot &slot : slots) { // twice where two share a buffer: harmless, and rare
+  for (const Slot &slot : slots) { // twice if two share a buffer, which is harmless and rare
     GuardedBuffer &buffer = storage[slot.buffer];
     GuardedBuffer moved(buffer.size(), placementOf(slot.info.desc));
     std::memcpy(moved.data(), buffer.data(), static_cast<size_t>(buffer.size()));
@@ -236,7 +236,7 @@ Result<void> ProblemData::computeExpected() {
 
 namespace {
 
-/// Errors of what rounds to few numbers, or chooses, are all or nothing.
+/// Returns true if the function rounds to few values or branches, so an error may be large or zero.
 bool hasJumps(const std::string &code) {
   constexpr std::string_view jumps[] = {"arith.truncf", "arith.fpto", "arith.cmpf", "math.floor",
                                         "math.ceil",    "math.round", "math.trunc", "math.copysign"};
@@ -244,9 +244,9 @@ bool hasJumps(const std::string &code) {
                      [&](std::string_view word) { return code.find(word) != std::string::npos; });
 }
 
-/// How far each element may be off. The errors that the oracle bounds add up at worst, which no arithmetic does where
-/// many follow each other: what the function's own arithmetic, loop by loop, is off at most, in units of the bound,
-/// says how much of it is real. That takes a number of elements, and sixteen times it is let pass.
+/// Returns the tolerance of each element. The oracle's error bounds are sums of worst cases, which consecutive
+/// operations do not reach. `worst` is the largest error of the function's own arithmetic in naive loops, relative to
+/// the bound; with enough elements, the tolerance is at most 16 times this share of the bound.
 std::vector<double> tolerances(const std::vector<double> &exact, const std::vector<double> &inherited,
                                const std::vector<double> &variance, const std::vector<double> &simple, bool jumps) {
   constexpr size_t leastElements = 64;
@@ -262,7 +262,7 @@ std::vector<double> tolerances(const std::vector<double> &exact, const std::vect
   }
   if (jumps || count < leastElements || !(16 * worst < 1))
     return bounds;
-  for (size_t i = 0; i < exact.size(); ++i) // and some roundings of the result alone
+  for (size_t i = 0; i < exact.size(); ++i) // plus several roundings of the result itself
     bounds[i] = std::max(16 * worst * bounds[i], std::min(bounds[i], 16 * 0x1p-24 * std::fabs(exact[i])));
   return bounds;
 }
@@ -282,7 +282,8 @@ PossibleValues valuesWithin(const std::vector<double> &exact, const std::vector<
 
 } // namespace
 
-/// What an oracle of the function gives of copies of the buffers, behind which are the errors, two for each output.
+/// Runs an oracle of the function on copies of the buffers and returns them, followed by two buffers of errors for each
+/// output if `hasErrors`.
 Result<std::vector<ProblemData::OracleBuffer>> ProblemData::runOracle(bool hasErrors) const {
   Result<Device> cpu = Device::open(quern_cpu);
   Result<Kernel> kernel =
@@ -312,7 +313,7 @@ Result<std::vector<ProblemData::OracleBuffer>> ProblemData::runOracle(bool hasEr
   return buffers;
 }
 
-/// A caller's function has no reference. What its naive lowering gives is what is expected, as near as its errors say.
+/// A caller's function has no reference. The expected result is that of its naive lowering, within its error bounds.
 Result<void> ProblemData::computeOracle() {
   Result<std::vector<OracleBuffer>> oracle = runOracle(true), simple = runOracle(false);
   if (!oracle || !simple)
@@ -359,7 +360,7 @@ std::vector<ProblemData::Place> ProblemData::placesOf(const TensorDesc &desc) {
   bool isPacked = bitsOf(desc.dataType) == 4;
   std::vector<Place> places(static_cast<size_t>(isPacked ? desc.bytes() * 2 : desc.bytes() / elementBytes(desc)),
                             Place::Gap);
-  if (desc.hasZeroDim()) // nothing is stored, padding neither
+  if (desc.hasZeroDim()) // nothing is stored, not even padding
     return places;
   if (isPacked) // the other half of the last byte
     places.back() = Place::Padding;
@@ -370,7 +371,7 @@ std::vector<ProblemData::Place> ProblemData::placesOf(const TensorDesc &desc) {
     forEachElement(padded, [&](int64_t, int64_t offset) { places[static_cast<size_t>(offset)] = Place::Padding; });
   }
   forEachElement(desc, [&](int64_t, int64_t offset) { places[static_cast<size_t>(offset)] = Place::Element; });
-  if (desc.extras.flags != 0) { // compensation, of bytes only, begins at a multiple of 4 and is judged as a result
+  if (desc.extras.flags != 0) { // compensation, only after bytes, starts at a multiple of 4 and is checked as a result
     TensorDesc alone = desc;
     alone.extras = TensorExtras();
     for (size_t i = static_cast<size_t>((alone.bytes() + 3) / 4 * 4); i < places.size(); ++i)
@@ -403,13 +404,13 @@ std::vector<ProblemData::Run> ProblemData::straysOf(const TensorDesc &desc) {
 }
 
 std::string ProblemData::strayWritesInto(const Slot &slot) const {
-  // In place the bytes around the elements are those of the input.
+  // In place, the bytes around the elements are those of the input.
   const char *data = storage[slot.buffer].data(),
              *before = kept[slot.buffer].empty() ? nullptr : kept[slot.buffer].data();
   const TensorDesc &desc = slot.info.desc;
   for (const Run &run : slot.strays) {
     bool isPadding = run.place == Place::Padding;
-    // A function that writes a part of half bytes leaves what shares the last byte.
+    // A function that writes a part of half bytes keeps the elements that share its last byte.
     const bool mayStay = isPadding && slot.info.isUpdated && problem->desc().kind() == PrimitiveKind::Mlir && before;
     auto areRight = [&](size_t first, size_t count) {
       if (mayStay && areUnchanged(desc, before, data, first, count))

@@ -1,4 +1,4 @@
-//===- Contestant.cpp - One implementation under measurement --------------===//
+//===- Contestant.cpp - Serving side of the protocol, and test data -------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -68,7 +68,7 @@ Result<void> readEntries(ByteReader &in, Artifact &artifact) {
   const bool isKernel = artifact.codeKind != CodeKind::Function;
   if (isKernel ? count < 1 || count > maxEntries : count > 0)
     return runtimeError("artifact has ", count, " entries; ",
-                        isKernel ? concat("between 1 and ", maxEntries, " are") : "none is", " possible");
+                        isKernel ? concat("between 1 and ", maxEntries, " are") : "0 are", " possible");
   for (uint32_t i = 0; i < count && in.ok(); ++i) {
     std::string_view name = in.getString();
     if (!in.ok())
@@ -137,8 +137,8 @@ Result<void> readPayload(ByteReader &in, Artifact &artifact) {
   artifact.scratchBytesPerThread = in.get<int64_t>();
   artifact.sharedScratchBytes = in.get<int64_t>();
   if (artifact.scratchBytesPerThread < 0 || artifact.sharedScratchBytes < 0)
-    return runtimeError("artifact wants ", artifact.scratchBytesPerThread, " bytes of scratch and ",
-                        artifact.sharedScratchBytes, " of shared scratch; the least is 0");
+    return runtimeError("artifact needs ", artifact.scratchBytesPerThread, " bytes of scratch and ",
+                        artifact.sharedScratchBytes, " of shared scratch; the minimum is 0");
   artifact.code = in.getBytes(in.get<uint64_t>());
   return {};
 }
@@ -169,14 +169,14 @@ Result<Artifact> Artifact::parse(std::string_view bytes) {
   checksum.low = in.get<uint64_t>();
   checksum.high = in.get<uint64_t>();
   if (!in.ok() || checksum != digestOf(bytes.substr(headerBytes)))
-    return runtimeError("artifact of ", bytes.size(), " bytes is truncated or damaged: its checksum does not hold");
+    return runtimeError("artifact of ", bytes.size(), " bytes is truncated or damaged: its checksum does not match");
   Artifact artifact;
   if (Result<void> read = readPayload(in, artifact); !read)
     return read.takeError();
   if (!in.ok())
     return runtimeError("artifact ends early");
   if (!in.atEnd())
-    return runtimeError("artifact goes on for ", in.remaining(), " bytes after its end");
+    return runtimeError("artifact has ", in.remaining(), " bytes after its end");
   return artifact;
 }
 

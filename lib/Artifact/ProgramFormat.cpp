@@ -88,8 +88,8 @@ Result<void> ProgramReader::readPolynomial(Polynomial &polynomial, uint32_t dept
     term.coefficient = in.get<int64_t>();
     auto symbols = in.get<uint32_t>();
     if (symbols > maxTermSymbols)
-      return runtimeError("artifact ", what, " ", which, " has a product of ", symbols, "; at most ", maxTermSymbols,
-                          " are possible");
+      return runtimeError("artifact ", what, " ", which, " has a product of ", symbols, " symbols; at most ",
+                          maxTermSymbols, " are possible");
     for (uint32_t s = 0; s < symbols && in.ok(); ++s) {
       auto symbol = in.get<uint32_t>();
       const bool isIndex = symbol < maxLoopDepth;
@@ -157,7 +157,7 @@ Result<void> ProgramReader::readLoops() {
   const bool isKernel = artifact.codeKind != CodeKind::Function;
   if (isKernel ? stepCount < 1 || stepCount > maxSteps : stepCount > 0)
     return runtimeError("artifact has ", stepCount, " steps; ",
-                        isKernel ? concat("between 1 and ", maxSteps, " are") : "none is", " possible");
+                        isKernel ? concat("between 1 and ", maxSteps, " are") : "0 are", " possible");
   return in.ok() ? checkLoops() : Result<void>();
 }
 
@@ -174,11 +174,11 @@ Result<void> ProgramReader::checkLoops() {
       open.pop_back();
     const uint32_t end = open.empty() ? stepCount : open.back()->end;
     if (loop.first >= loop.end || loop.end > end || loop.first < begun)
-      return runtimeError("artifact loop ", i, " is around steps ", loop.first, " to ", loop.end, ", of ", begun,
-                          " to ", end);
+      return runtimeError("artifact loop ", i, " contains steps ", loop.first, " to ", loop.end, "; it may contain ",
+                          begun, " to ", end);
     open.push_back(&loop);
     if (open.size() > maxLoopDepth)
-      return runtimeError("artifact loop ", i, " lies within ", open.size() - 1, " others; at most ", maxLoopDepth - 1,
+      return runtimeError("artifact loop ", i, " is nested in ", open.size() - 1, " others; at most ", maxLoopDepth - 1,
                           " are possible");
     begun = loop.first;
     atEdge[loop.first] = atEdge[loop.end] = true;
@@ -239,13 +239,14 @@ Result<void> ProgramReader::readStep() {
     return runtimeError("artifact step ", i, " runs entry ", step.entry, " of ", artifact.entries.size());
   if (step.iterations < 0 || step.nsPerIteration < 0)
     return runtimeError("artifact step ", i, " has ", step.iterations, " iterations of ", step.nsPerIteration,
-                        " ns; the least is 0");
+                        " ns; the minimum is 0");
   for (auto readPart : {&ProgramReader::readFactors, &ProgramReader::readBuffers})
     if (Result<void> read = (this->*readPart)(step); !read)
       return read;
   auto beside = in.get<uint32_t>();
   if (in.ok() && (beside > 1 || (beside && (i == 0 || atEdge[i]))))
-    return runtimeError("artifact step ", i, " says ", beside, " of running beside the one before");
+    return runtimeError("artifact step ", i, " has flag ", beside,
+                        " for independence of the step before, which it cannot have");
   step.besidePrevious = beside != 0;
   artifact.steps.push_back(std::move(step));
   return {};
@@ -317,18 +318,18 @@ Result<void> OffsetChecker::checkBuffer(uint32_t step, const StepBuffer &buffer,
   const std::optional<int64_t> bytes = bytesOf(buffer.buffer);
   if (!range || range->low < 0 || (bytes && range->high > *bytes))
     return runtimeError("artifact step ", step, " passes buffer ", buffer.buffer, " from byte ",
-                        buffer.byteOffset.text(), " on, of ", bytes.value_or(INT64_MAX));
+                        buffer.byteOffset.text(), "; it has ", bytes.value_or(INT64_MAX));
   return {};
 }
 
 Result<void> OffsetChecker::check() {
   for (size_t i = 0; i < artifact.derivedSizes.size(); ++i)
     if (artifact.derivedSizes[i].argument >= artifact.arguments.size())
-      return runtimeError("artifact derived size ", i, " is of argument ", artifact.derivedSizes[i].argument, " of ",
+      return runtimeError("artifact derived size ", i, " uses argument ", artifact.derivedSizes[i].argument, " of ",
                           artifact.arguments.size());
   for (size_t i = 0; i < artifact.regions.size(); ++i)
     if (std::optional<int64_t> bytes = artifact.regions[i].constant(); bytes && *bytes < 0)
-      return runtimeError("artifact region ", i, " has ", *bytes, " bytes; the least is 0");
+      return runtimeError("artifact region ", i, " has ", *bytes, " bytes; the minimum is 0");
   for (uint32_t step = 0; step < artifact.steps.size(); ++step) {
     const bool knowsIndices = findIndices(step);
     for (const StepBuffer &buffer : artifact.steps[step].buffers)

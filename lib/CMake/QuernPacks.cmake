@@ -14,7 +14,7 @@
 function(quern_add_pack target)
   cmake_parse_arguments(PACK "" "OUTPUT" "FILE;TARGETS;MLIR" ${ARGN})
   if(NOT TARGET ${target})
-    message(FATAL_ERROR "quern_add_pack: ${target} is no target")
+    message(FATAL_ERROR "quern_add_pack: ${target} is not a target")
   endif()
   if(PACK_UNPARSED_ARGUMENTS OR NOT (PACK_FILE OR PACK_MLIR))
     message(FATAL_ERROR

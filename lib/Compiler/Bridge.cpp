@@ -122,13 +122,14 @@ int link(const void *artifact, size_t size, void **entries, size_t entryCount, v
   if (!parsed)
     return report(parsed.error(), error);
   if (parsed->codeKind != CodeKind::ElfObject)
-    return report(invalidArguments("link: the artifact holds no ELF object"), error);
+    return report(invalidArguments("link: the artifact does not have an ELF object"), error);
   if (parsed->buildId != compilerBuildId())
-    return report(invalidArguments("link: the artifact is of build ", parsed->buildId, ", this is ", compilerBuildId()),
+    return report(invalidArguments("link: the artifact is of build ", parsed->buildId, "; this is ", compilerBuildId()),
                   error);
   if (parsed->entries.size() != entryCount)
     return report(
-        invalidArguments("link: room for ", entryCount, " entries; the artifact has ", parsed->entries.size()), error);
+        invalidArguments("link: ", entryCount, " entries are requested; the artifact has ", parsed->entries.size()),
+        error);
   Result<std::unique_ptr<LinkedObject>> linked = linkObject(parsed->code, parsed->entries);
   if (!linked)
     return report(linked.error(), error);

@@ -377,9 +377,9 @@ Result<std::string> compileProblem(const PrimitiveDesc &desc, const Target &targ
   Compilation run(std::move(*problem), target, verifyIr || checksEnabled(), threadStageTimes);
   const CodeKind kind = run.traits().codeKind;
   if (form == QUERN_COMPILER_SPIRV && kind != CodeKind::SpirV)
-    return unimplemented("target '", target.text(), "' has no SPIR-V module, but an object");
+    return unimplemented("target '", target.text(), "' has an object, not a SPIR-V module");
   if ((form == QUERN_COMPILER_OBJECT || form == QUERN_COMPILER_DEBUG_OBJECT) && kind != CodeKind::ElfObject)
-    return unimplemented("target '", target.text(), "' has no object, but a SPIR-V module");
+    return unimplemented("target '", target.text(), "' has a SPIR-V module, not an object");
   return runStages(run, static_cast<quern_compiler_form>(form), sourcePath);
 }
 

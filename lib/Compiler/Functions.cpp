@@ -51,7 +51,7 @@ bool isTaken(func::FuncOp problem, const Backend &backend, const Target &target,
   };
   if (!hasProductAmongOthers(problem) || llvm::none_of(module->getOps<func::FuncOp>(), isOfRows))
     return true;
-  whyNot = "a product would be rows with it";
+  whyNot = "the rows recipe would schedule a product with it";
   return false;
 }
 
@@ -100,9 +100,9 @@ Result<void> fillNumbers(func::FuncOp function, const MlirDesc &mlir) {
   const std::optional<std::vector<MlirNumber>> numbers = MlirNumber::parse(mlir.numbers);
   for (const MlirNumber &number : numbers ? *numbers : std::vector<MlirNumber>()) {
     if (number.value && !mlir.oracle)
-      return unimplemented("the number ", number.argument, " has a value, which an execution brings");
+      return unimplemented("number ", number.argument, " has a value, which only an execution may pass");
     if (number.value && !functions::fillNumber(function, static_cast<unsigned>(number.argument), *number.value))
-      return invalidArguments("argument ", number.argument, " of the code is no number");
+      return invalidArguments("argument ", number.argument, " of the code is not a number");
   }
   return {};
 }
@@ -119,7 +119,7 @@ Result<void> nameArguments(func::FuncOp function, const VerifiedProblem &problem
     if (!desc)
       return desc.takeError();
     if (!(*desc == argument.desc) && !functions::fillSizes(function, static_cast<unsigned>(i), argument.desc))
-      return invalidArguments("argument ", i, " of the code has another type than the descriptor's");
+      return invalidArguments("argument ", i, " of the code has a different type than in the descriptor");
     function.setArgAttr(static_cast<unsigned>(i), attr::arg, builder.getStringAttr(argument.name));
   }
   return {};

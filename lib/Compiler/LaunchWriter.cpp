@@ -38,7 +38,8 @@ Result<std::vector<StepBuffer>> LaunchWriter::buffersOf(const KernelCall &call, 
     auto region = llvm::find_if(regions, [&](const Launch::Region &region) { return region.name == buffer.name; });
     if (!position == (region == regions.end()))
       return internalError("a kernel takes '", buffer.name.str(),
-                           position ? "', which is an argument and a region" : "', which is no argument and no region");
+                           position ? "', which is both an argument and a region"
+                                    : "', which is neither an argument nor a region");
     if (!position)
       position = static_cast<uint32_t>(arguments.size() + static_cast<size_t>(region - regions.begin()));
     areAll &= *position == buffers.size() && buffer.byteOffset.terms.empty();
@@ -86,7 +87,7 @@ Result<void> LaunchWriter::add(Launch launch) {
     const bool isComputed = size.kind == DerivedSize::Kind::Computed;
     std::optional<uint32_t> argument = isComputed ? 0 : argumentNamed(size.argument);
     if (!argument)
-      return internalError("a size is of '", size.argument.str(), "', which is no argument");
+      return internalError("a size uses '", size.argument.str(), "', which is not an argument");
     artifact.derivedSizes.push_back({*argument, std::move(size.limit), std::move(size.count), std::move(size.stride),
                                      size.kind, std::move(size.value)});
   }

@@ -43,7 +43,7 @@ FailureOr<LinkableFunction> makeLinkable(func::FuncOp function, const CompiledFu
   if (!artifact)
     return function.emitError("no object file: ") << artifact.error().message;
   if (artifact->codeKind != CodeKind::ElfObject)
-    return function.emitError("no object file: the kernel is a device's");
+    return function.emitError("no object file: the kernel is for a device");
   LinkableFunction linkable;
   llvm::Expected<std::string> object = withPrefix(artifact->code, prefix);
   if (!object)

@@ -29,7 +29,7 @@ template <typename Derived> struct StagePass : PassWrapper<Derived, OperationPas
   explicit StagePass(StringRef text) { target = text.str(); }
   StagePass(const StagePass &other) : PassWrapper<Derived, OperationPass<ModuleOp>>(other) {}
   void getDependentDialects(DialectRegistry &registry) const override { registerAllStageDialects(registry); }
-  Pass::Option<std::string> target{*this, "target", llvm::cl::desc("an instruction set, or native"),
+  Pass::Option<std::string> target{*this, "target", llvm::cl::desc("Instruction set, or native (default: native)"),
                                    llvm::cl::init("native")};
 };
 

@@ -159,7 +159,8 @@ private:
   Recipe<Strategy> recipe;
   std::deque<std::string> names;
   std::vector<std::function<void(Strategy &, std::string &whyNot)>> assignments;
-  Option<std::string> target{*this, "target", llvm::cl::desc("whose strategy the options change"),
+  Option<std::string> target{*this, "target",
+                             llvm::cl::desc("Target whose strategy the options modify (default: native)"),
                              llvm::cl::init("native")};
 };
 
@@ -174,13 +175,13 @@ DeviceStrategy strategyOfDevice(const Target &target) { return deviceStrategyFor
 void registerRecipePasses() {
   add<MapStrategy>({"quern-schedule-map", "Schedule elementwise operations in lines and tiles", TargetKind::Cpu,
                     mapStrategyFor, scheduleMap});
-  add<ContractionStrategy>({"quern-schedule-contraction", "Schedule products that add up, in blocks of registers",
+  add<ContractionStrategy>({"quern-schedule-contraction", "Schedule sums of products in register blocks",
                             TargetKind::Cpu, contractionStrategyFor, scheduleContraction});
   add<RowsStrategy>({"quern-schedule-rows", "Schedule chains of operations with reductions, in sweeps over rows",
                      TargetKind::Cpu, rowsStrategyFor, scheduleRows});
   add<DeviceStrategy>({"quern-schedule-device-map", "Schedule elementwise operations for work-items", TargetKind::Spirv,
                        strategyOfDevice, scheduleDeviceMap});
-  add<DeviceStrategy>({"quern-schedule-device-contraction", "Schedule products that add up for sub-groups",
+  add<DeviceStrategy>({"quern-schedule-device-contraction", "Schedule sums of products for sub-groups",
                        TargetKind::Spirv, strategyOfDevice, scheduleDeviceContraction});
   add<DeviceStrategy>({"quern-schedule-device-rows",
                        "Schedule chains of operations with reductions for sub-groups and work-groups",

@@ -44,7 +44,7 @@ llvm::json::Array opinionsAsJson(ModuleOp module, const Backend &backend, const 
     llvm::json::Array opinions;
     if (problem->hasAttr(attr::naive))
       opinions.push_back(llvm::json::Object{
-          {"recipe", "naive"}, {"takes", true}, {"why", "loop by loop, as the caller allows: no recipe is asked"}});
+          {"recipe", "naive"}, {"takes", true}, {"why", "loop by loop, which the caller allows; no recipe is tried"}});
     else
       for (const Schedule &schedule : backend.traits.schedules)
         opinions.push_back(opinionOf(schedule, problem, target));

@@ -87,7 +87,7 @@ LogicalResult ProgramReader::collectProblems() {
     auto kernel = attrOf<KernelAttr>(&op);
     StringRef symbol = SymbolTable::getSymbolName(&op), name = kernel ? kernel.getProblem() : symbol;
     if (name.empty())
-      return error() << "@" << symbol << " does not say which problem it is of";
+      return error() << "@" << symbol << " does not name its problem";
     Problem &problem = problems[name];
     if (!problem.kernels.empty() && problem.arguments != tensors->size())
       return error() << "the kernels of @" << name << " take " << problem.arguments << " and " << tensors->size()
@@ -109,7 +109,8 @@ LogicalResult ProgramReader::readValue(Polynomial &value, AffineExpr expression,
 
 LogicalResult ProgramReader::readRegion(RegionAttr region, unsigned depth) {
   if (depth || launch.regions.size() == maxRegions)
-    return error() << "region '" << region.getName() << "' is in a loop or behind " << maxRegions << " others";
+    return error() << "region '" << region.getName() << "' is in a loop or exceeds the limit of " << maxRegions
+                   << " regions";
   Launch::Region &read = launch.regions.emplace_back(Launch::Region{region.getName(), {}});
   return readValue(read.bytes, region.getBytes(), 0, "region '" + region.getName() + "'");
 }
@@ -117,7 +118,7 @@ LogicalResult ProgramReader::readRegion(RegionAttr region, unsigned depth) {
 FailureOr<Launch::Size *> ProgramReader::addSize(DerivedSize::Kind kind, StringRef argument, unsigned depth,
                                                  const Twine &what) {
   if (depth || launch.sizes.size() == maxDerivedSizes)
-    return error() << what << " is in a loop or behind " << maxDerivedSizes << " others";
+    return error() << what << " is in a loop or exceeds the limit of " << maxDerivedSizes << " sizes";
   return &launch.sizes.emplace_back(Launch::Size{kind, argument, {}, {}, {}, {}});
 }
 
@@ -141,7 +142,7 @@ LogicalResult ProgramReader::readSize(SizeAttr size, unsigned depth) {
 LogicalResult ProgramReader::readCheck(CheckAttr check, unsigned depth) {
   const std::string what = ("the check of '" + check.getWhat() + "'").str();
   if (depth || launch.checks.size() == maxChecks)
-    return error() << what << " is in a loop or behind " << maxChecks << " others";
+    return error() << what << " is in a loop or exceeds the limit of " << maxChecks << " checks";
   SizeCheck &read = launch.checks.emplace_back(SizeCheck{check.getWhat().str(), {}, {}, {}});
   return success(succeeded(readValue(read.value, check.getValue(), 0, what)) &&
                  succeeded(readValue(read.low, check.getLow(), 0, what)) &&
@@ -150,7 +151,7 @@ LogicalResult ProgramReader::readCheck(CheckAttr check, unsigned depth) {
 
 LogicalResult ProgramReader::readLoop(LoopAttr loop, unsigned depth) {
   if (depth == maxLoopDepth)
-    return error() << "a loop lies within " << depth << " others; the limit is " << maxLoopDepth - 1;
+    return error() << "a loop is nested in " << depth << " others; the limit is " << maxLoopDepth - 1;
   if (launch.loops.size() == maxLoops)
     return error() << "more than " << maxLoops << " loops";
   const size_t position = launch.loops.size(), first = launch.calls.size();
@@ -172,7 +173,7 @@ LogicalResult ProgramReader::readCall(CallAttr call, unsigned depth, bool isFirs
     return error() << "@" << name << " takes " << problem.arguments << " buffers; a call names "
                    << call.getBuffers().size();
   if (call.getBeside() && isFirst)
-    return error() << "a call of @" << name << " is beside the one before, and there is none";
+    return error() << "a call of @" << name << " is marked `beside`, but does not follow a call";
   problem.isCalled = true;
   KernelCall read{nullptr, {}, call.getBeside()};
   for (BufferAttr buffer : call.getBuffers()) {

@@ -100,7 +100,7 @@ LogicalResult KernelAttr::verify(function_ref<InFlightDiagnostic()> emitError, D
   ArrayRef<int64_t> pairs = factors ? factors.asArrayRef() : ArrayRef<int64_t>();
   for (size_t i = 0; i < pairs.size(); i += 2)
     if (i + 1 == pairs.size() || pairs[i] < 0 || pairs[i + 1] < 1)
-      return emitError() << "factors must be pairs of the place of a size and a positive divisor";
+      return emitError() << "factors must be pairs of a size's index and a positive divisor";
   return success();
 }
 
@@ -128,25 +128,25 @@ LogicalResult QuernDialect::verifyOperationAttribute(Operation *op, NamedAttribu
     return holds ? success() : op->emitError() << name << " must be " << what;
   };
   if (name == KernelAttr::name)
-    return require(isa<KernelAttr>(value) && isa<FunctionOpInterface>(op), "#quern.kernel<…> of a function");
+    return require(isa<KernelAttr>(value) && isa<FunctionOpInterface>(op), "#quern.kernel<…> on a function");
   if (name == LoweredAttr::name)
-    return require(isa<LoweredAttr>(value) && isa<FunctionOpInterface>(op), "#quern.lowered<…> of a function");
+    return require(isa<LoweredAttr>(value) && isa<FunctionOpInterface>(op), "#quern.lowered<…> on a function");
   if (name == attr::sizeIndices)
-    return require(isa<DenseI64ArrayAttr>(value) && isa<FunctionOpInterface>(op), "an array of i64 of a function");
+    return require(isa<DenseI64ArrayAttr>(value) && isa<FunctionOpInterface>(op), "an array of i64 on a function");
   if (name == attr::naive)
-    return require(isa<BoolAttr>(value) && isa<FunctionOpInterface>(op), "true or false of a function");
+    return require(isa<BoolAttr>(value) && isa<FunctionOpInterface>(op), "true or false on a function");
   if (name == attr::sizeCount)
-    return require(isa<IntegerAttr>(value) && isa<ModuleOp>(op), "a number of a module");
+    return require(isa<IntegerAttr>(value) && isa<ModuleOp>(op), "a number on a module");
   if (name == ProgramAttr::name) {
     auto module = dyn_cast<ModuleOp>(op);
     return module && isa<ProgramAttr>(value) ? success(succeeded(launchOf(module)))
-                                             : require(false, "#quern.program<…> of a module");
+                                             : require(false, "#quern.program<…> on a module");
   }
   if (name != LicenceAttr::name)
-    return op->emitError() << name << " is no attribute of an operation";
+    return op->emitError() << name << " is not an attribute of an operation";
   auto licence = dyn_cast<LicenceAttr>(value);
   return require(licence && bitEnumContainsAll(licencesFor(op), licence.getValue()),
-                 "#quern.licence<…> of what " + op->getName().getStringRef() + " may be allowed");
+                 "#quern.licence<…> of relaxations that " + op->getName().getStringRef() + " allows");
 }
 
 LogicalResult QuernDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned argIndex,
@@ -156,18 +156,18 @@ LogicalResult QuernDialect::verifyRegionArgAttribute(Operation *op, unsigned, un
   auto function = dyn_cast<FunctionOpInterface>(op);
   auto refuse = [&](const Twine &why) { return op->emitError() << name << " of argument #" << argIndex << ' ' << why; };
   if (!function || !isa<MemRefType>(function.getArgumentTypes()[argIndex]))
-    return refuse("is of no memref");
+    return refuse("is not on a memref");
   auto kernel = attrOf<KernelAttr>(op);
   if (name == attr::arg)
     return isa<StringAttr>(value) ? success() : refuse("must be a string");
   if (auto offset = dyn_cast<IntegerAttr>(value); offset && name == attr::shared)
     return offset.getInt() >= 0 && offset.getInt() % 64 == 0 ? success() : refuse("must be a multiple of 64");
   if (name != attr::scratch && name != attr::shared && name != attr::sizes)
-    return refuse("is no attribute of an argument");
+    return refuse("is not an attribute of an argument");
   if (!isa<UnitAttr>(value) || !kernel)
-    return refuse(kernel ? "must have no value" : "is for kernels");
+    return refuse(kernel ? "must have no value" : "is only for kernels");
   bool hasBytes = name == attr::scratch  ? kernel.getScratchBytes()
                   : name == attr::shared ? kernel.getSharedBytes()
                                          : true;
-  return hasBytes ? success() : refuse("is memory, and the kernel does not say how many bytes");
+  return hasBytes ? success() : refuse("is memory, but the kernel does not specify its bytes");
 }

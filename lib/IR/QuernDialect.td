@@ -12,7 +12,7 @@ include "mlir/IR/EnumAttr.td"
 def Quern_Dialect : Dialect {
   let name = "quern";
   let cppNamespace = "::quern";
-  let summary = "what stages tell each other beside the operations";
+  let summary = "information that stages exchange in addition to operations";
   let description = [{
     Attributes that ops of other dialects carry. QuernDialect.h has their names; no other is taken.
   }];
@@ -26,7 +26,7 @@ class Quern_Number<string default = "0"> : DefaultValuedParameter<"int64_t", def
 
 //===- Relaxations --------------------------------------------------------===//
 
-def Quern_Licence : I32BitEnumAttr<"Licence", "what an op allows beyond its exact meaning", [
+def Quern_Licence : I32BitEnumAttr<"Licence", "deviations that an op allows", [
     I32BitEnumAttrCaseBit<"Nonpositive", 0, "nonpositive">, // exp and expm1: the argument is <= 0 or NaN
     I32BitEnumAttrCaseBit<"Unrounded", 1, "unrounded">,     // exp of an unrounded sum whose second term is tiny
     I32BitEnumAttrCaseBit<"Bf16", 2, "bf16">                // product: f32 factors may be rounded to bf16
@@ -41,7 +41,7 @@ def Quern_LicenceAttr : EnumAttr<Quern_Dialect, Quern_Licence, "licence"> { let 
 //===- Kernels ------------------------------------------------------------===//
 
 def Quern_KernelAttr : Quern_Attr<"Kernel", "kernel"> {
-  let summary = "what makes a function a kernel, from `schedule` on";
+  let summary = "properties of a kernel, from `schedule` on";
   let description = [{
     `space` independent iterations, of `ns_per_iteration` on one core (an estimate; 0: unknown). `factors` = [size,
     divisor, size, divisor, …] multiplies them by ceil(sizes[size] / divisor) for each pair. Each call has
@@ -73,14 +73,14 @@ def Quern_KernelAttr : Quern_Attr<"Kernel", "kernel"> {
 }
 
 def Quern_ArgumentAttr : Quern_Attr<"Argument", "argument"> {
-  let summary = "a tensor that a kernel takes";
+  let summary = "a tensor argument of a kernel";
   let parameters = (ins StringRefParameter<"">:$name, "::mlir::MemRefType":$type);
   let assemblyFormat = "`` $name `:` $type";
 }
 
 def Quern_LoweredAttr : Quern_Attr<"Lowered", "lowered"> {
-  let summary = "what `lower` adds of a kernel: the tensors, which the LLVM dialect no longer has, and bytes of memory "
-                "that a group has";
+  let summary = "properties that `lower` adds to a kernel: its tensors, which the LLVM dialect lacks, and the bytes of "
+                "a group's memory";
   let parameters = (ins OptionalArrayRefParameter<"ArgumentAttr">:$arguments, Quern_Number<>:$group_bytes);
   let assemblyFormat = "`<` `[` (`]`) : ($arguments^ `]`)? (`,` `group_bytes` `=` $group_bytes^)? `>`";
 }
@@ -102,15 +102,15 @@ def Quern_BufferAttr : Quern_Attr<"Buffer", "buffer"> {
 }
 
 def Quern_CallAttr : Quern_Attr<"Call", "call"> {
-  let summary = "a call of a problem, one buffer for each of its arguments; `beside`: independent of the call before "
-                "it";
+  let summary = "a call of a problem, with one buffer for each of its arguments; `beside`: independent of the previous "
+                "call";
   let parameters = (ins "::mlir::FlatSymbolRefAttr":$problem, ArrayRefParameter<"BufferAttr">:$buffers,
                         DefaultValuedParameter<"bool", "false">:$beside);
   let assemblyFormat = "`` $problem `` `(` $buffers `)` `` custom<Beside>($beside)";
 }
 
 def Quern_LoopAttr : Quern_Attr<"Loop", "loop"> {
-  let summary = "calls and loops, so many times";
+  let summary = "calls and loops that are repeated `trips` times";
   let parameters = (ins Quern_Expr<>:$trips, Quern_Steps:$body);
   let assemblyFormat = "`` $trips ` ` `{` custom<Steps>($body) `}`";
 }
@@ -122,33 +122,33 @@ def Quern_RegionAttr : Quern_Attr<"Region", "region"> {
 }
 
 def Quern_MaximumAttr : Quern_Attr<"Maximum", "maximum"> {
-  let summary = "a size behind those that are given: the greatest of `count` s32 elements of an argument, but in "
-                "[0, limit]";
+  let summary = "a size that follows those that are passed: the maximum of `count` s32 elements of an argument, "
+                "clamped to [0, limit]";
   let parameters = (ins StringRefParameter<"">:$argument, Quern_Expr<>:$limit, Quern_Expr<>:$count,
                         Quern_Expr<>:$stride);
   let assemblyFormat = "`` $argument `limit` $limit `count` $count `stride` $stride";
 }
 
 def Quern_NumberAttr : Quern_Attr<"Number", "number"> {
-  let summary = "a size behind those that are given: the s32 element that an argument has";
+  let summary = "a size that follows those that are passed: the s32 element of an argument";
   let parameters = (ins StringRefParameter<"">:$argument);
   let assemblyFormat = "`` $argument";
 }
 
 def Quern_SizeAttr : Quern_Attr<"Size", "size"> {
-  let summary = "a size behind those that are given: what is computed of the sizes before it";
+  let summary = "a size that follows those that are passed: computed from the sizes before it";
   let parameters = (ins Quern_Expr<>:$value);
   let assemblyFormat = "`` $value";
 }
 
 def Quern_CheckAttr : Quern_Attr<"Check", "check"> {
-  let summary = "an execution whose `value` is not in [low, high] is refused, and told what it is";
+  let summary = "refuses an execution whose `value` is not in [low, high]; the message names `what`";
   let parameters = (ins StringRefParameter<"">:$what, Quern_Expr<>:$value, Quern_Expr<>:$low, Quern_Expr<>:$high);
   let assemblyFormat = "`` $what `value` $value `low` $low `high` $high";
 }
 
 def Quern_ProgramAttr : Quern_Attr<"Program", "program"> {
-  let summary = "when the problems of a module are called, and on what; nothing else calls them then";
+  let summary = "the calls of a module's problems and their buffers; there are no other calls";
   let parameters = (ins Quern_Steps:$steps);
   let assemblyFormat = "`<` custom<Steps>($steps) `>`";
 }

@@ -28,7 +28,9 @@ public:
   OutlinePass() = default;
   OutlinePass(const OutlinePass &other) : PassWrapper(other) {}
   StringRef getArgument() const final { return "quern-outline"; }
-  StringRef getDescription() const final { return "Move linalg on tensors that Quern takes into functions of its own"; }
+  StringRef getDescription() const final {
+    return "Move linalg on tensors that Quern supports into separate functions";
+  }
   void getDependentDialects(DialectRegistry &registry) const final {
     registry.insert<func::FuncDialect, linalg::LinalgDialect, tensor::TensorDialect>();
   }
@@ -41,16 +43,23 @@ private:
   void refuse(const Run &run, Refused &refused);
   std::string whyNot(const Run &run, OutlinedRun &outlined);
 
-  Option<std::string> target{*this, "target", llvm::cl::desc("what the functions must be taken for"),
+  Option<std::string> target{*this, "target",
+                             llvm::cl::desc("Target that must support the functions (default: native)"),
                              llvm::cl::init("native")};
-  ListOption<std::string> ops{*this, "ops", llvm::cl::desc("names of operations to take; none: all that can be")};
-  ListOption<std::string> functions{*this, "functions", llvm::cl::desc("whose operations are looked at; none: all")};
-  Option<unsigned> minOps{*this, "min-ops", llvm::cl::desc("runs with fewer operations that compute are left"),
+  ListOption<std::string> ops{*this, "ops",
+                              llvm::cl::desc("Names of operations to move (default: all that are supported)")};
+  ListOption<std::string> functions{*this, "functions", llvm::cl::desc("Names of functions to process (default: all)")};
+  Option<unsigned> minOps{*this, "min-ops",
+                          llvm::cl::desc("Minimum number of computing operations in a run (default: 1)"),
                           llvm::cl::init(1)};
-  Option<bool> allowNaive{*this, "allow-naive", llvm::cl::desc("take what no recipe does as scalar loops"),
+  Option<bool> allowNaive{*this, "allow-naive",
+                          llvm::cl::desc("Move operations that no recipe supports, as scalar loops (default: false)"),
                           llvm::cl::init(false)};
-  Option<std::string> prefix{*this, "prefix", llvm::cl::desc("of the functions' names"), llvm::cl::init("quern_")};
-  Option<bool> remarks{*this, "remarks", llvm::cl::desc("say what is left, and why"), llvm::cl::init(false)};
+  Option<std::string> prefix{*this, "prefix", llvm::cl::desc("Prefix of the functions' names (default: quern_)"),
+                             llvm::cl::init("quern_")};
+  Option<bool> remarks{*this, "remarks",
+                       llvm::cl::desc("Report the operations that are not moved, and why (default: false)"),
+                       llvm::cl::init(false)};
   std::string reason;     ///< reason of the last refusal
   unsigned nameCount = 0; ///< number of names tried so far
 };
@@ -63,7 +72,7 @@ std::string OutlinePass::whyNot(const Run &run, OutlinedRun &outlined) {
   while (getOperation().lookupSymbol(name));
   FailureOr<OutlinedRun> written = outline(run, name);
   if (failed(written))
-    return "nothing uses what it computes, or its result is a new tensor of an open size";
+    return "its results are not used, or a result is a new tensor of an open size";
   outlined = std::move(*written);
   std::string why = compiler::whyNoKernel(outlined.function, target, allowNaive);
   if (!why.empty()) {
@@ -109,7 +118,7 @@ void OutlinePass::refuse(const Run &run, Refused &refused) {
   if (refused.size() > before)
     return;
   if (remarks)
-    run.ops.front()->emitRemark("left with ") << run.ops.size() - 1 << " that follow: " << together;
+    run.ops.front()->emitRemark("left with the next ") << run.ops.size() - 1 << ": " << together;
   refused.insert(run.ops.begin(), run.ops.end());
 }
 

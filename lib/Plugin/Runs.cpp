@@ -283,11 +283,11 @@ std::string plugin::whyInNoRun(Operation *op) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   auto softmax = dyn_cast<linalg::SoftmaxOp>(op);
   if (!linalgOp && !softmax && !isView(op))
-    return "it is no linalg";
+    return "it is not linalg";
   if ((linalgOp && !linalgOp.hasPureTensorSemantics()) || (softmax && !softmax.hasPureTensorSemantics()))
-    return "it is on memrefs";
+    return "it has operands on memrefs";
   if (!hasArgumentsAlone(op))
-    return "it reads a number of another type than f32, f64, f16, bf16, i32, i8 and index";
+    return "it reads a number whose type is not f32, f64, f16, bf16, i32, i8 or index";
   return compiler::whyNotTaken(op);
 }
 

@@ -277,16 +277,18 @@ private:
   FailureOr<Ahead> compile(func::FuncOp function);
 
   Option<std::string> onFailure{*this, "on-failure",
-                                llvm::cl::desc("void NAME(int status, const char *message) is called where a call "
-                                               "fails; none: the message is printed and the program aborted")};
-  Option<bool> ahead{*this, "ahead", llvm::cl::desc("compile now, for `target`, and embed the kernels"),
+                                llvm::cl::desc("Function void NAME(int status, const char *message) to call if a call "
+                                               "fails (default: print the message and abort)")};
+  Option<bool> ahead{*this, "ahead",
+                     llvm::cl::desc("Compile the kernels for `target` now and embed them (default: false)"),
                      llvm::cl::init(false)};
-  Option<std::string> objects{*this, "objects",
-                              llvm::cl::desc("compile now, into a static archive of this name, which the program is "
-                                             "linked with")};
-  Option<std::string> target{*this, "target",
-                             llvm::cl::desc("of kernels that are compiled ahead, and what functions must be taken for"),
-                             llvm::cl::init("native")};
+  Option<std::string> objects{
+      *this, "objects",
+      llvm::cl::desc("Compile now into a static archive of this name, with which the program is "
+                     "linked")};
+  Option<std::string> target{
+      *this, "target", llvm::cl::desc("Target of compiled kernels, which must support the functions (default: native)"),
+      llvm::cl::init("native")};
   std::vector<std::pair<std::string, std::string>> members; ///< members of the archive
 };
 
@@ -297,13 +299,13 @@ LogicalResult returnArguments(func::FuncOp function) {
     if (auto memref = dyn_cast<MemRefType>(type); memref ? bool(memref.getMemorySpace()) : !type.isIntOrIndexOrFloat())
       return function.emitError("quern-to-llvm: an argument is ")
              << type
-             << "; numbers and memrefs in the default memory space are possible, so bufferization must come before";
+             << "; it must be a number or a memref in the default memory space, so bufferization must run before";
   if (!function.getBody().hasOneBlock())
     return function.emitError("quern-to-llvm: there is more than one block");
   auto end = cast<func::ReturnOp>(function.getBody().front().getTerminator());
   for (Value value : end.getOperands())
     if (!isa<BlockArgument>(value))
-      return function.emitError("quern-to-llvm: a result is not what an argument gave to put it into");
+      return function.emitError("quern-to-llvm: a result is not the memory of an argument");
   return success();
 }
 
@@ -348,7 +350,7 @@ LogicalResult ToLlvmPass::convert(func::FuncOp function, RuntimeCalls &calls) {
     why = compiler::whyNoKernel(given, target, allowNaive);
   given.erase();
   if (!why.empty())
-    return function.emitError("quern-to-llvm: the function is not taken as it is on memrefs: ") << why;
+    return function.emitError("quern-to-llvm: the function is not supported as it is on memrefs: ") << why;
   if (failed(compiled))
     return failure();
   return calls.writeBody(function, bytecode, isAhead ? &*compiled : nullptr);

@@ -31,7 +31,7 @@
 // AHEAD-DAG: llvm.mlir.global internal constant @f_kernel("
 // AHEAD-DAG: llvm.func @told(i32, !llvm.ptr)
 // AHEAD-NOT: @abort
-// REFUSED: error: quern-to-llvm: the function is not taken as it is on memrefs: {{.*}}argument 0 is memref<4xf32, strided<[-2], offset: 1>>, which has a negative stride
+// REFUSED: error: quern-to-llvm: the function is not supported as it is on memrefs: {{.*}}argument 0 is memref<4xf32, strided<[-2], offset: 1>>, which has a negative stride
 // TARGET: error: no kernel for i386
 func.func private @f(%x: memref<4xf32, strided<[2], offset: 1>>, %y: memref<4xf32>) -> memref<4xf32>
     attributes {quern.outlined} {

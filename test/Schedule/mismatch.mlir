@@ -10,7 +10,7 @@
 // LICENCE: rows: a sum along the row has no fastmath<reassoc>
 // START: rows: an accumulator does not start from a neutral constant
 // VAST: rows: operand #0 of an op has a size of 1125899906842624 or more
-// OVERLAP: rows: an argument is read at another point than it is overwritten
+// OVERLAP: rows: an argument is read at a different point than it is overwritten
 // NARROW: rows: 'arith.maxnumf' computes in a type narrower than 32 bits
 
 //--- licence.mlir

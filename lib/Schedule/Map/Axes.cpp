@@ -84,14 +84,14 @@ LogicalResult Reader::findOp() {
 LogicalResult Reader::readExtents() {
   extents = own->extents;
   if (fill && llvm::any_of(extents, [](Size extent) { return extent.isOpen(); }))
-    return fail("a fill writes what is given at execution");
+    return fail("there is a fill, and sizes are known only at execution");
   OpOperand *destination = map.op.getDpsInitOperand(0);
   const Sizes shape = problem.sizes.layoutOf(destination->get()).shape;
   for (auto [expr, size] : llvm::zip_equal(map.op.getMatchingIndexingMap(destination).getResults(), shape))
     if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && size.isOpen() && extents[dim.getPosition()].isOpen())
       extents[dim.getPosition()] = size;
   bool isTold = llvm::none_of(extents, [](Size extent) { return extent.isUntold(); });
-  return isTold ? success() : fail("a size that is given at execution is cut into blocks");
+  return isTold ? success() : fail("a size that is known only at execution is split into blocks");
 }
 
 /// Sets the extents that fill whole blocks of the destination. The fill must write exactly these elements.
@@ -122,7 +122,7 @@ LogicalResult Reader::drawOut(AffineMap dims, MemRefType type) {
     isPlain &= end >= extents[loop].known();
     drawnOut[loop] = end;
   }
-  return isPlain ? success() : fail("a fill writes more than the padding of what the op writes");
+  return isPlain ? success() : fail("a fill writes more than the op's result and its padding");
 }
 
 LogicalResult Reader::checkFill() {
@@ -130,7 +130,7 @@ LogicalResult Reader::checkFill() {
   if (!fill)
     return success();
   if (fill.getOutputs()[0] != destination->get())
-    return fail("a fill writes something else than the destination");
+    return fail("a fill does not write the destination");
   if (!matchPattern(fill.getInputs()[0], m_Constant(&map.padding)))
     return fail("a fill value is not a constant");
   if (!map.op.getMatchingBlockArgument(destination).use_empty())
@@ -169,7 +169,7 @@ LogicalResult Reader::readOperands() {
     }
     const bool isTable = ofDevice && !isDestination && out.base.getDefiningOp<memref::GetGlobalOp>();
     if (out.isView || !(isa<BlockArgument>(out.base) || isTable))
-      return fail("operand #" + Twine(operand.getOperandNumber()) + " is no argument");
+      return fail("operand #" + Twine(operand.getOperandNumber()) + " is not an argument");
     map.operands.push_back(out);
     map.readsOld |= isDestination && !element.use_empty();
   }
@@ -183,7 +183,7 @@ LogicalResult Reader::checkAddresses() {
       return fail("the destination does not vary along loop " + Twine(loop));
   for (const Operand &in : ArrayRef(map.operands).drop_back()) {
     if (in.base == destination.base && !in.sameAddress(destination))
-      return fail("an argument is read at another point than it is overwritten");
+      return fail("an argument is read at a different point than it is overwritten");
     map.mayBeInPlace |= in.mayAlias(destination);
   }
   return success();
@@ -200,7 +200,8 @@ LogicalResult Reader::cutLoop(unsigned loop) {
   Numbers cuts = rows::commonCuts(walks); // none for an open loop, which no operand accesses in blocks
   llvm::erase_if(cuts, [&](int64_t cut) { return !extent.mayExceed(cut); });
   if (!cuts.empty() && llvm::any_of(walks, [](const Walk *walk) { return walk->step().isOpen(); }))
-    return fail("loop " + Twine(loop) + " is cut where an operand has a stride that is given at execution");
+    return fail("loop " + Twine(loop) +
+                " is split into blocks, and an operand's stride along it is known only at execution");
   cuts.insert(cuts.begin(), 1);
   Limit limit{Numbers(map.axes.size(), 0)};
   for (size_t i = 0; i < cuts.size(); ++i) {

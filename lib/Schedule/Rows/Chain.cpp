@@ -132,8 +132,7 @@ LogicalResult Matcher::findSpace() {
           extent = other;
   for (auto [loop, extent] : llvm::enumerate(chain.loops))
     if (extent.isUntold())
-      return fail("loop " + Twine(loop) + " has the extent of no argument, or one of " + Twine(endOfNumbers) +
-                  " or more");
+      return fail("the extent of loop " + Twine(loop) + " is unknown, or " + Twine(endOfNumbers) + " or more");
   return success();
 }
 
@@ -142,7 +141,7 @@ LogicalResult Matcher::readAccess(const LoopAccess &own, const Stage &stage, Acc
   if (!own.whyNot.empty())
     return fail(own.whyNot);
   if (own.isView || llvm::any_of(own.loops, [](const Walk &walk) { return walk.shift() != 0; }))
-    return fail("an operand is a view of a buffer, or begins within a block");
+    return fail("an operand is a view of a buffer, or starts inside a block");
   if (stage.perRow && !access.isScalar())
     access.loops.insert(access.loops.begin() + chain.rowLoop, Walk());
   return success();
@@ -180,7 +179,7 @@ LogicalResult Matcher::checkBody(Stage &stage) {
   };
   for (const Access &index : stage.indices)
     if (!llvm::all_of(index.base.getUsers(), isShort))
-      return fail("an index in a body is not one of 32 bits");
+      return fail("an index in a body is not cast to 32 bits");
   return stage.reduces ? checkReduction(stage) : success();
 }
 
@@ -206,7 +205,7 @@ LogicalResult Matcher::addInputs(const ProblemOp &own, Stage &stage) {
       access.producer = found->second.first;
       access.result = found->second.second;
       if (!access.sameAddress(chain.stages[access.producer].outs[access.result]))
-        return fail("an intermediate is read at another point than it was written");
+        return fail("an intermediate is read at a different point than it was written");
     } else if (!access.isArgument() && !access.isScalar()) {
       return fail("an intermediate is read before it is written");
     }
@@ -231,7 +230,7 @@ LogicalResult Matcher::addOutputs(const ProblemOp &own, Stage &stage) {
     for (const Stage &earlier : chain.stages)
       clashes |= llvm::any_of(earlier.ins, readsElsewhere);
     if (clashes)
-      return fail("an argument is read at another point than it is overwritten");
+      return fail("an argument is read at a different point than it is overwritten");
     stage.writesArgument |= access.isArgument();
     stage.outs.push_back(access);
     stage.inits.push_back(fills.lookup(access.base));
@@ -260,7 +259,7 @@ LogicalResult Matcher::addStage(const ProblemOp &own) {
   if (stage.perRow)
     loops.erase(loops.begin() + chain.rowLoop);
   if (loops.size() != own.extents.size())
-    return fail("an op iterates another space than the chain");
+    return fail("an op iterates over a different space than the chain");
   for (const LoopAccess &index : own.indices) {
     Access &access = stage.indices.emplace_back();
     static_cast<LoopAccess &>(access) = index;
@@ -269,7 +268,7 @@ LogicalResult Matcher::addStage(const ProblemOp &own) {
   }
   for (auto [loop, extent] : llvm::zip_equal(loops, own.extents))
     if (extent != loop && !extent.isOpen())
-      return fail("a loop of extent " + extent.text() + " meets one of " + loop.text());
+      return fail("an op has a loop of extent " + extent.text() + "; in the chain it has " + loop.text());
   if (failed(addInputs(own, stage)) || failed(addOutputs(own, stage)) || failed(checkBody(stage)))
     return failure();
   for (const Access &in : stage.ins)

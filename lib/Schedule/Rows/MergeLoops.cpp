@@ -47,15 +47,15 @@ LogicalResult Merger::checkOps() {
       continue;
     if (!reduced.empty())
       return fail("loops " + Twine(order.front()) + " and " + Twine(order.back()) +
-                  " are both reduced, and not by every op that reduces");
+                  " are both reduced, but not by every reduction");
     if (own.extents.size() + order.size() != loops)
-      return fail("an op has some of the loops that are reduced");
+      return fail("an op has only some of the reduced loops");
   }
   for (const ProblemOp &own : ops)
     if (own.extents.size() == loops)
       for (unsigned loop : order)
         if (own.extents[loop].isOpen())
-          return fail("several loops are reduced, one of open size");
+          return fail("several loops are reduced, and one has an open size");
   return success();
 }
 
@@ -105,7 +105,7 @@ LogicalResult Merger::merge(SmallVectorImpl<ProblemOp> &merged) {
   for (unsigned loop : order)
     count = llvm::SaturatingMultiply<uint64_t>(count, static_cast<uint64_t>(extents[loop]));
   if (count >= static_cast<uint64_t>(endOfNumbers))
-    return fail("the loops that are reduced are too long together");
+    return fail("the product of the reduced extents is too large");
   const unsigned first = *llvm::min_element(order);
   for (const ProblemOp &own : ops) {
     ProblemOp &op = merged.emplace_back(own);
@@ -113,7 +113,7 @@ LogicalResult Merger::merge(SmallVectorImpl<ProblemOp> &merged) {
       continue;
     for (unsigned loop : order)
       if (own.extents[loop] != extents[loop])
-        return fail("a loop of extent " + own.extents[loop].text() + " meets a reduced one of " + Twine(extents[loop]));
+        return fail("a loop has extent " + own.extents[loop].text() + "; the reduced loop has " + Twine(extents[loop]));
     for (LoopAccess &access : op.operands)
       if (failed(mergeWalks(access, static_cast<int64_t>(count))))
         return failure();

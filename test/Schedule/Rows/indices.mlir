@@ -15,7 +15,7 @@
 // PLACE: vector.reduction <minsi>
 // ACROSS: across rows
 // ACROSS: arith.cmpi sle, {{.*}} : vector<8xi32>
-// LONG: an index in a body is not one of 32 bits
+// LONG: an index in a body is not cast to 32 bits
 //--- place.mlir
 #id = affine_map<(r, c) -> (r, c)>
 #row = affine_map<(r, c) -> (r)>

@@ -13,8 +13,8 @@
 // APART: plan = "rows: 2 ops in 2 sweeps
 // APART: arith.remui
 // TOGETHER: along the row
-// UNLIKE: loops 0 and 2 are both reduced, and not by every op that reduces
-// LENGTHS: a loop of extent 51 meets a reduced one of 64
+// UNLIKE: loops 0 and 2 are both reduced, but not by every reduction
+// LENGTHS: a loop has extent 51; the reduced loop has 64
 //--- apart.mlir
 #id = affine_map<(a, b, c) -> (a, b, c)>
 #kept = affine_map<(a, b, c) -> (b)>

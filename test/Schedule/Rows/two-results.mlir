@@ -7,7 +7,7 @@
 // RUN: quern-opt %t/beside.mlir --check
 // RUN: not quern-opt %t/lost.mlir --schedule 2>&1 | FileCheck %s --check-prefix=LOST
 // CHECK: plan = "rows: 3 ops in 2 sweeps
-// LOST: a result beside one in an argument is read in a later sweep
+// LOST: an op that writes an argument has another result that a later sweep reads
 //--- beside.mlir
 #id = affine_map<(r, c) -> (r, c)>
 #row = affine_map<(r, c) -> (r)>

@@ -184,23 +184,23 @@ TEST_F(LaunchTest, ProgramsThatMeanNothingAreRefused) {
   expectRefused(program(call("copy", "d0")), "depends on loop 0; 0 are around it");
   expectRefused(program("loop 2 {" + call("copy", "d1") + "}"), "depends on loop 1; 1 are around it");
   expectRefused(program(call("copy", "(s0 + 4611686018427387904) * (s0 + 4611686018427387904)")), "is beyond int64");
-  expectRefused(call("copy", "0", "beside"), "a call of @copy is beside the one before, and there is none");
-  expectRefused(program("loop 2 {" + call("copy", "0", "beside") + "}"), "and there is none");
+  expectRefused(call("copy", "0", "beside"), "a call of @copy is marked `beside`, but does not follow a call");
+  expectRefused(program("loop 2 {" + call("copy", "0", "beside") + "}"), "but does not follow a call");
   expectRefused(program("loop 2 {}"), "a loop has no call");
   expectRefused(program("loop d0 {" + call("copy") + "}"), "the trips of a loop depends on loop 0");
   expectRefused(program("region \"h\" : d0"), "region 'h' depends on loop 0");
   expectRefused(program("loop 2 { region \"h\" : 8" + call("copy") + "}"),
-                "region 'h' is in a loop or behind 256 others");
+                "region 'h' is in a loop or exceeds the limit of 256");
   expectRefused(program("loop 2 { maximum \"src\" limit 1 count 1 stride 1" + call("copy") + "}"),
                 "the maximum of 'src' is in a loop");
   expectRefused(program("maximum \"src\" limit 1 count s0 mod 2 stride 1"), "the maximum of 'src' divides");
   std::string nest = call("copy"), maxima;
   for (uint32_t depth = 0; depth <= maxLoopDepth; ++depth)
     nest = "loop 2 {" + nest + "}";
-  expectRefused(program(nest), "a loop lies within 8 others; the limit is 7");
+  expectRefused(program(nest), "a loop is nested in 8 others; the limit is 7");
   for (uint32_t i = 0; i <= maxDerivedSizes; ++i)
     maxima += " maximum \"src\" limit 1 count 1 stride 1";
-  expectRefused(program(maxima), "behind 128 others");
+  expectRefused(program(maxima), "exceeds the limit of 128");
 }
 
 TEST_F(LaunchTest, KernelsOfAProgramSayWhatTheyAreOf) {
@@ -210,7 +210,7 @@ TEST_F(LaunchTest, KernelsOfAProgramSayWhatTheyAreOf) {
   const std::string kernel =
       "(%x: memref<4xf32> {quern.arg = \"x\"}, %begin: index, %end: index) attributes {quern.kernel = #quern.kernel<";
   EXPECT_TRUE(failed(read(kernels("func.func @a" + kernel + "space = 1>} { return }\n"))));
-  EXPECT_NE(errors.find("@a does not say which problem it is of"), std::string::npos) << errors;
+  EXPECT_NE(errors.find("@a does not name its problem"), std::string::npos) << errors;
   EXPECT_TRUE(failed(read(
       kernels("func.func @a" + kernel +
               "problem = \"p\", space = 1>} { return }\n"

@@ -29,12 +29,12 @@ public:
   LogicalResult run() {
     if (!problem.limits.empty() || problem.writesPadding() ||
         llvm::any_of(problem.axes, [](const Axis &axis) { return axis.isCurved; }))
-      return fail("blocks or padding beside sizes that are given at execution");
+      return fail("there are blocks or padding, and sizes are known only at execution");
     if (llvm::any_of(problem.operands, [](const Operand &operand) { return operand.isIndex(); }))
-      return fail("an index is read beside sizes that are given at execution");
+      return fail("an index is read, and sizes are known only at execution");
     std::optional<unsigned> to = contiguousAxis(plan.destination());
     if (!to)
-      return fail("the destination is contiguous along no axis");
+      return fail("the destination is not contiguous along any axis");
     plan.along = *to;
     plan.lanes = plan.strategy.vectorBytes * 8 / problem.widestBits();
     plan.isMasked = llvm::all_of(problem.operands, [&](const Operand &operand) {
@@ -98,13 +98,13 @@ private:
   LogicalResult planTile() {
     std::optional<unsigned> from = contiguousAxis(plan.source());
     if (problem.source + 1 >= problem.operands.size() || !from || *from == plan.along)
-      return fail("an operand has strides along the destination that are given at execution");
+      return fail("an operand's strides along the destination's axis are known only at execution");
     plan.kind = MapKind::Tile;
     plan.across = *from;
     const bool narrows = plan.destination().bytes() < plan.source().bytes();
     plan.bodyIsLate = !problem.isCopy && (problem.readsOld || !narrows || !allInVectors(plan.across, problem.source));
     if (plan.bodyIsLate && !allInVectors(plan.along, problem.source))
-      return fail("an operand has strides along source and destination that are given at execution");
+      return fail("an operand's strides along both axes of a tile are known only at execution");
     plan.moved = plan.bodyIsLate ? plan.source().element() : plan.destination().element();
     constexpr int64_t bytesOfColumns = 256, mostRows = 128;
     const int64_t bytes = bytesOf(plan.moved);

@@ -71,7 +71,7 @@ struct MapPlan {
   Group run;
   int64_t lanes = 1;            ///< lanes of a vector
   int64_t unroll = 1;           ///< vectors in a step
-  int64_t jam = 1;              ///< runs in one iteration of the innermost loop (unroll-and-jam)
+  int64_t jam = 1;              ///< runs that one iteration of the innermost loop processes
   int64_t prefetchDistance = 0; ///< iterations of the innermost loop by which the source is prefetched; 0: none
 
   /// Tiles: `rows` are contiguous in the destination, `columns` in the source. Each lane of `rows` is one row of the
@@ -118,7 +118,7 @@ bool planLine(MapPlan &plan);
 void fitLine(MapPlan &plan);
 /// Orders the loops around a line.
 void orderLineLoops(MapPlan &plan);
-/// Makes the decisions that depend on all loops: unroll-and-jam, prefetch distance, lanes of non-temporal stores.
+/// Makes the decisions that depend on all loops: runs per iteration, prefetch distance, lanes of non-temporal stores.
 void finishLine(MapPlan &plan);
 
 /// Sets the fields of tiles, or returns false if the map does not suit them (TilePlan.cpp). Loops are chosen

@@ -406,7 +406,7 @@ LogicalResult Planner::planSweeps() {
     placeAll();
   }
   if (losesResult) {
-    whyNot = "a result beside one in an argument is read in a later sweep";
+    whyNot = "an op that writes an argument has another result that a later sweep reads";
     return failure();
   }
   keepDearReads();
@@ -442,7 +442,7 @@ LogicalResult Planner::run() {
     return failure();
   chooseSweeps();
   if (plan.sweeps > maxSweeps) {
-    whyNot = std::to_string(plan.sweeps) + " dependent sweeps are more than " + std::to_string(maxSweeps);
+    whyNot = std::to_string(plan.sweeps) + " dependent sweeps are needed; the limit is " + std::to_string(maxSweeps);
     return failure();
   }
   chooseVectorDim();

@@ -297,7 +297,7 @@ LogicalResult Planner::run(std::string &whyNot) {
     return failure();
   }
   if (!strategy.isLastResort && isProduct()) {
-    whyNot = "products, whose factors several rows share";
+    whyNot = "it is a product whose factors several rows share";
     return failure();
   }
   plan.sweeps = chain.sweeps;

@@ -174,7 +174,7 @@ protected:
     EXPECT_TRUE(taken > 3 * others || count < usual) << taken << " taken, " << others << " not";
   }
 
-  static constexpr const char *known[] = {"nothing is reduced", "products, whose factors several rows share",
+  static constexpr const char *known[] = {"nothing is reduced", "it is a product whose factors several rows share",
                                           "do not fit the registers of a work-item", "group memory",
                                           "a factor is strided along its columns"};
   static constexpr CpuIsa hosts[] = {CpuIsa::Sse42, CpuIsa::Avx2, CpuIsa::Neon};

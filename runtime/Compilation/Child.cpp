@@ -1,4 +1,4 @@
-//===- Child.cpp - One process that compiles -----------------------------===//
+//===- Child.cpp - A compiler process -------------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -30,8 +30,8 @@ namespace {
 
 constexpr uint64_t largestPieceBytes = 1u << 20;
 
-/// The descriptor as one above standard error, which a redirection in the process does not overwrite and
-/// this program may have closed.
+/// Moves a descriptor above standard error, where redirections in the child do not overwrite it. The program may have
+/// closed its standard descriptors.
 int above(int descriptor) {
   if (descriptor < 0 || descriptor > STDERR_FILENO)
     return descriptor;
@@ -46,7 +46,7 @@ void closeIfOpen(int &descriptor) {
   descriptor = -1;
 }
 
-/// Returns true if `descriptor` is still a handle of `process`, or of a process that was waited for.
+/// Returns true if `descriptor` is still a pidfd of `process`, or of a process that was waited for.
 bool standsFor(int descriptor, pid_t process) {
   char text[512];
   std::snprintf(text, sizeof(text), "/proc/self/fdinfo/%d", descriptor);
@@ -60,20 +60,20 @@ bool standsFor(int descriptor, pid_t process) {
   return field && (found == process || found == -1);
 }
 
-/// Returns true if the id is that of a child of this process that nobody has waited for.
+/// Returns true if the id is that of a child of this process that has not been waited for.
 bool isOurChild(pid_t process) {
   siginfo_t ignored;
   return waitid(P_PID, static_cast<id_t>(process), &ignored, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
-/// The environment of the process: that of this one, and nothing in a program with privileges that its user lacks.
+/// Returns the environment for the child: that of this process, or an empty one in a set-user-ID program.
 char **environmentOfChild() {
   static char *nothing[] = {nullptr};
   return getauxval(AT_SECURE) ? nothing : environ;
 }
 
-/// What the process gets of this one: the two descriptors, no blocked or ignored signals, and a group of its own, so
-/// that an interrupt from the terminal does not reach it. It closes everything else itself.
+/// Starts the child with two descriptors, no blocked or ignored signals, and its own process group, so that an
+/// interrupt from the terminal does not reach it. The child closes all other descriptors itself.
 int spawn(pid_t &process, const std::string &program, char *const *arguments, int input, int errors) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
@@ -95,7 +95,7 @@ int spawn(pid_t &process, const std::string &program, char *const *arguments, in
   return error;
 }
 
-/// Whether the descriptor is ready for `events` before the deadline.
+/// Waits until the descriptor is ready for `events`. Returns false after the deadline.
 bool awaits(int descriptor, short events, CompilerChild::Deadline deadline) {
   while (descriptor >= 0) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
@@ -114,7 +114,7 @@ bool awaits(int descriptor, short events, CompilerChild::Deadline deadline) {
 Result<void> CompilerChild::start(const CompilerChildSettings &settings) {
   startedWith = settings;
   int sockets[2] = {-1, -1}, pipes[2] = {-1, -1};
-  // Nobody reads standard error while the process works: what does not fit is dropped, not waited for.
+  // The pipe is not read during a request, so it must not block: bytes that do not fit are dropped.
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) || pipe2(pipes, O_CLOEXEC | O_NONBLOCK)) {
     const int reason = errno;
     closeIfOpen(sockets[0]), closeIfOpen(sockets[1]);
@@ -209,7 +209,7 @@ CompilerChild::Outcome CompilerChild::receiveFrame(std::string &frame, Deadline 
     return outcome;
   if (size > compiler_messages::maxFrameBytes)
     return Outcome::Ended;
-  // A length costs no memory before its bytes come.
+  // Memory is allocated as bytes arrive, not according to the announced size.
   frame.clear();
   while (frame.size() < size) {
     const size_t done = frame.size(), piece = std::min<uint64_t>(size - done, largestPieceBytes);
@@ -220,14 +220,14 @@ CompilerChild::Outcome CompilerChild::receiveFrame(std::string &frame, Deadline 
   return Outcome::Answered;
 }
 
-/// What an earlier request left there is no reason for how this one ends.
+/// Discards messages of earlier requests, which do not explain how this one ends.
 void CompilerChild::drainErrors() {
   char text[4096];
   while (read(errors.get(), text, sizeof(text)) > 0)
     ;
 }
 
-/// The first line that says something, without what does not print, shortened to what fits a message.
+/// Returns the first nonempty line of standard error, shortened and without control characters.
 std::string CompilerChild::errorLine() const {
   char text[4096];
   const ssize_t got = read(errors.get(), text, sizeof(text));
@@ -238,7 +238,7 @@ std::string CompilerChild::errorLine() const {
   return line;
 }
 
-/// Of a process that has ended the status stays as it is, and of one that is ending it is known already.
+/// An exit status stays available until waited for, and SIGKILL does not change that of a process that is exiting.
 bool CompilerChild::reap(siginfo_t &how) {
   how = {};
   if (process < 0)

@@ -1,4 +1,4 @@
-//===- Compiler.cpp - Whoever compiles, here or in another process -------===//
+//===- Compiler.cpp - The compiler, in this or another process ------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

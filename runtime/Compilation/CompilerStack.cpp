@@ -13,12 +13,12 @@
 namespace quern {
 namespace {
 
-/// The stack of a new thread in bytes.
+/// Stack size of a new thread in bytes.
 constexpr size_t threadStack = 8u << 20;
-/// The rest of a caller's stack on which the compiler may still run if no thread can be created.
+/// Remaining stack in bytes on which the compiler may run if no thread can be created.
 constexpr size_t enough = 1u << 20;
 
-/// Returns the bytes between this frame and the end of the thread's stack. 0 if they are unknown, as on a fiber.
+/// Returns the bytes between this frame and the end of the thread's stack; 0 if they are unknown, as on a fiber.
 size_t stackLeft() {
   pthread_attr_t attributes;
   if (pthread_getattr_np(pthread_self(), &attributes) != 0)
@@ -31,7 +31,7 @@ size_t stackLeft() {
   return here >= end && here - end < size ? here - end : 0;
 }
 
-/// Blocks the signals of the process on this thread and those that it creates. Signals of faults stay as they are.
+/// Blocks signals of the process on this thread and on threads that it creates, except signals for faults.
 class BlockedSignals {
 public:
   BlockedSignals() {
@@ -51,7 +51,7 @@ private:
 
 struct Job {
   const std::function<void()> &work;
-  const locale_t locale = uselocale(nullptr); ///< the caller's
+  const locale_t locale = uselocale(nullptr); ///< the caller's locale
   std::exception_ptr thrown{};
 };
 
@@ -66,7 +66,7 @@ void *runJob(void *context) noexcept {
   return nullptr;
 }
 
-/// Returns 0 or the error number for which there is no thread.
+/// Returns 0, or the error number if no thread can be created.
 int runOnThread(Job &job) {
   pthread_attr_t attributes;
   if (const int failed = pthread_attr_init(&attributes))
@@ -75,7 +75,7 @@ int runOnThread(Job &job) {
   pthread_t thread;
   int failed = 0;
   {
-    const BlockedSignals blocked; // which the new thread inherits
+    const BlockedSignals blocked; // the new thread inherits them
     failed = pthread_create(&thread, &attributes, runJob, &job);
   }
   (void)pthread_attr_destroy(&attributes);

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Callers may have small stacks: threads of musl, of a JVM or of a program that sets them, fibers. LLVM and MLIR need
-// several hundred KiB, and do not check how much is left.
+// Callers may have small stacks: threads of musl or of a JVM, threads with a custom size, fibers. LLVM and MLIR need
+// several hundred KiB, and do not check the remaining size.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_COMPILATION_COMPILERSTACK_H
@@ -18,8 +18,8 @@ namespace quern {
 
 /// Calls `work` in the default floating-point environment on a new thread, for which the caller waits. The thread has
 /// the caller's affinity, priority, locale and blocked signals, and leaves the signals of the process to the other
-/// threads. Rethrows what `work` throws. If no thread can be created, `work` runs on this one, unless too little of its
-/// stack is left: then `runtime_error`, and `work` was not called. Thread-safe.
+/// threads. Rethrows exceptions of `work`. If no thread can be created, `work` runs on this one, unless its stack is
+/// too small: then `runtime_error`, and `work` was not called. Thread-safe.
 Result<void> onCompilerStack(const std::function<void()> &work);
 
 } // namespace quern

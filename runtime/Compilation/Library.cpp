@@ -1,9 +1,9 @@
-//===- Library.cpp - libquern-compiler, opened on the first miss ---------===//
+//===- Library.cpp - Loading libquern-compiler on the first miss ----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Finding and opening the library, and turning its sinks and statuses into Result.
+// Finds and opens the library, and converts its sinks and statuses to Result.
 //
 //===----------------------------------------------------------------------===//
 #include "Compilation/Library.h"
@@ -24,8 +24,8 @@ namespace {
 
 constexpr const char *libraryName = "libquern-compiler.so.0";
 
-/// The absolute path of the folder that has this library; "" if it is not known. A path of the dynamic linker may be
-/// relative to the working directory at load time, so the folder is found before the program can change that.
+/// The absolute path of this library's folder; "" if it is unknown. The dynamic linker's path may be relative to the
+/// working directory at load time, so the folder is determined before the program can change the directory.
 char folder[PATH_MAX] = "";
 
 __attribute__((constructor)) void findFolder() noexcept {
@@ -35,7 +35,7 @@ __attribute__((constructor)) void findFolder() noexcept {
     return;
   try {
     fs::path self = info.dli_fname;
-    if (!self.has_parent_path()) // a program that was found in PATH and has this code inside
+    if (!self.has_parent_path()) // a program that was found in PATH and contains this code
       self = fs::read_symlink("/proc/self/exe");
     fs::canonical(self.parent_path()).string().copy(folder, sizeof(folder) - 1);
   } catch (...) { // then paths must come from the environment
@@ -128,7 +128,7 @@ Result<std::string> CompilerLibrary::ask(Function function, const quern_compile_
   int status = 0;
   Result<void> ran = onCompilerStack([&] {
     status = function(&request, &result.sink, &error.sink);
-    if (stageTimes) // the compiler keeps them for each thread
+    if (stageTimes) // the compiler stores them per thread
       api->stage_times(&times.sink);
   });
   if (!ran)

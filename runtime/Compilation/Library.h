@@ -1,10 +1,10 @@
-//===- Library.h - libquern-compiler, opened on the first miss -----------===//
+//===- Library.h - Loading libquern-compiler on the first miss ------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The runtime's side of Bridge.h. The library is looked for in QUERN_COMPILER_LIBRARY (a path), else beside libquern;
-// it must be of the same build. Once loaded it stays: LLVM does not support being unloaded.
+// The runtime's side of Bridge.h. The path of the library is QUERN_COMPILER_LIBRARY, else it is next to libquern; it
+// must be of the same build. It is never unloaded, because LLVM does not support that.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_COMPILATION_LIBRARY_H
@@ -22,24 +22,24 @@
 
 namespace quern {
 
-/// Returns the absolute folder of libquern with a slash at its end, as it was at load time; nothing if it is not known.
+/// Returns the absolute folder of libquern at load time, with a final slash; nullopt if it is unknown.
 std::optional<std::string> folderOfLibrary();
-/// The path that a variable of the environment gives, else that of a file in the folder of libquern.
-/// `invalid_arguments`: the variable has a relative path, which another working directory would change.
-/// `runtime_error`: the folder is not known.
+/// Returns the path in an environment variable, else that of a file in the folder of libquern. `invalid_arguments`: the
+/// variable has a relative path, whose meaning would change with the working directory. `runtime_error`: the folder is
+/// unknown.
 Result<std::string> fileBesideLibrary(const char *variable, const char *name);
 
 class CompilerLibrary {
 public:
   static Result<std::string> path();
-  /// Whether this build has the compiler verify what each stage makes.
+  /// Returns true if the compiler of this build verifies the output of each stage.
   static bool verifiesIr();
-  /// Loads it if that has not happened. `runtime_error`: it is absent or of another build; the next call tries again.
-  /// Thread-safe, as are all the others.
+  /// Loads the library on the first call. `runtime_error`: it is missing or of another build; the next call tries
+  /// again. Thread-safe, as are the functions below.
   static Result<const CompilerLibrary *> get();
 
   /// `descriptor` is PrimitiveDesc::canonicalBytes() of a verified problem, `target` Target::text(). `stageTimes`, if
-  /// not null, receives one line: the wall time of each stage.
+  /// not null, receives one line with the wall time of each stage.
   Result<std::string> compile(std::string_view descriptor, const std::string &target, int form,
                               std::string *stageTimes = nullptr, const std::string &source = "") const;
   Result<std::string> explain(std::string_view descriptor, const std::string &target) const;
@@ -49,7 +49,7 @@ public:
     std::vector<void *> entries;
     std::shared_ptr<void> owner;
   };
-  /// Links a serialised artifact with ORC.
+  /// Links a serialized artifact with ORC.
   Result<Linked> link(std::string_view artifact, size_t entryCount) const;
 
 private:

@@ -1,9 +1,9 @@
-//===- Process.cpp - Compiling in other processes ------------------------===//
+//===- Process.cpp - Compiling in separate processes ----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A process works on one request at a time, so that a crash has one cause and costs one caller.
+// A process handles one request at a time, so that a crash has one cause and affects one caller.
 //
 //===----------------------------------------------------------------------===//
 #include "Compilation/Process.h"
@@ -28,7 +28,7 @@ namespace {
 
 using compiler_messages::RequestKind;
 
-/// Of a variable that says how much; `standard` if it is not set.
+/// Returns the value of a variable that sets a limit; `standard` if it is not set.
 Result<int64_t> limitOf(const char *variable, const char *unit, int64_t standard, int64_t least, int64_t most) {
   const char *text = secure_getenv(variable);
   if (!text || !*text)
@@ -64,10 +64,10 @@ Result<Limits> limits() {
   return Limits{{std::move(*program), std::move(*library), *mib, *seconds}};
 }
 
-/// Whether what this thread asks for may be cut short.
+/// True if requests of this thread may be aborted.
 thread_local bool isInterruptible = false;
 
-/// The processes of this one.
+/// The compiler processes of this process.
 class Pool {
 public:
   static Pool &process() {
@@ -77,7 +77,7 @@ public:
     });
   }
 
-  /// A process for one request. It is ended with this unless it `isGood` for another.
+  /// A process for one request. It is killed at the end of the lease unless `isGood`.
   struct Lease {
     Lease() = default;
     Lease(const Lease &) = delete;
@@ -89,12 +89,12 @@ public:
     CompilerChild *child = nullptr;
     bool isNew = false, isGood = false;
   };
-  /// An exchange begins that may be cut short, if this thread's may; it is over.
+  /// Marks the start and the end of an exchange. It may be aborted in between, if this thread is interruptible.
   void expose(CompilerChild *child);
   void protect(const CompilerChild *child);
-  /// Cuts short what an interruptible thread waits for.
+  /// Aborts the exchanges of interruptible threads.
   void interrupt();
-  /// Waits while as many as may be are at work.
+  /// Waits while the maximum number of processes is working.
   Result<void> acquire(const Limits &limits, Lease &lease);
 
 private:
@@ -105,15 +105,15 @@ private:
   ForkMutex mutex; ///< guards the members below
   std::condition_variable_any changed;
   std::vector<CompilerChild *> all, idle;
-  std::vector<CompilerChild *> interruptible; ///< those at work for threads that may be cut short
+  std::vector<CompilerChild *> interruptible; ///< those working for interruptible threads
   size_t working = 0;
 };
 
-/// In the child of a fork, whose processes these are not. As long as it had their sockets they
-/// would outlive the parent.
+/// Called in the child of a fork, which does not own the processes. They would outlive the parent as long as the child
+/// kept their sockets open.
 void Pool::forgetInFork() {
   for (CompilerChild *child : all)
-    child->abandon(); // those at work belong to threads that are not here
+    child->abandon(); // those that are working belong to threads that do not exist here
   all.clear();
   idle.clear();
   interruptible.clear();
@@ -121,7 +121,7 @@ void Pool::forgetInFork() {
   new (&changed) std::condition_variable_any;
 }
 
-/// With the mutex held. Others than those wanted, and those that have ended, go.
+/// Requires the mutex. Drops idle processes that have other settings or have ended.
 CompilerChild *Pool::takeIdle(const CompilerChildSettings &settings) {
   while (!idle.empty()) {
     CompilerChild *child = idle.back();
@@ -142,7 +142,7 @@ Result<void> Pool::acquire(const Limits &limits, Lease &lease) {
   lease.isNew = !lease.child;
   if (lease.isNew) {
     all.reserve(all.size() + 1);
-    idle.reserve(all.size() + 1); // giving back does not fail
+    idle.reserve(all.size() + 1); // so that giveBack() cannot fail
     auto started = std::make_unique<CompilerChild>();
     if (Result<void> done = started->start(limits.settings); !done)
       return done;
@@ -185,7 +185,7 @@ void Pool::giveBack(CompilerChild *child, bool isGood) {
     delete child;
 }
 
-/// The line that reproduces a failure.
+/// Returns the text that identifies the problem, to reproduce a failure.
 std::string reproduction(std::string_view descriptor, const std::string &target) {
   Result<PrimitiveDesc> desc = PrimitiveDesc::fromBytes(descriptor);
   return concat(" in '", desc ? desc->title() : "an unreadable descriptor", "' for ", target);
@@ -203,7 +203,7 @@ std::string requestOf(RequestKind kind, std::string_view descriptor, const std::
   return writer.take();
 }
 
-/// One exchange. `mayRetry`: it failed for what a process was before this request.
+/// Performs one exchange. `mayRetry`: the failure was caused by earlier requests to the process.
 Result<std::string> ask(const Limits &limits, std::string_view request, std::string_view descriptor,
                         const std::string &target, bool &mayRetry) {
   Pool::Lease lease;

@@ -1,12 +1,12 @@
-//===- Process.h - Compiling in other processes --------------------------===//
+//===- Process.h - Compiling in separate processes ------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// With QUERN_COMPILER=process this process opens no compiler: quern-compiler-process does, under limits of time and
-// memory (QUERN_COMPILER_SECONDS, QUERN_COMPILER_MIB). Whatever happens to it is an error of one call. Processes are
-// started when they are needed, as many as calls at a time but no more than the machine has processors, serve any
-// number of calls one after the other, and end when this process does. A child of a fork starts its own.
+// With QUERN_COMPILER=process, this process does not load the compiler; quern-compiler-process does, with limits of
+// time and memory (QUERN_COMPILER_SECONDS, QUERN_COMPILER_MIB). A crash there is an error of one call. Processes are
+// started on demand, at most one per processor of the machine. They are reused by later calls, and exit with this
+// process. The child of a fork starts its own.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_COMPILATION_PROCESS_H
@@ -21,15 +21,14 @@ namespace quern {
 
 class CompilerProcess {
 public:
-  /// As Compiler's. `internal_error`: the process crashed on the problem or took longer than the
-  /// limit; `out_of_memory`: than that of memory; `runtime_error`: it cannot be started;
-  /// `invalid_arguments`: a limit is no number.
+  /// See Compiler. `internal_error`: the process crashed on the problem or exceeded the time limit; `out_of_memory`: it
+  /// exceeded the memory limit; `runtime_error`: it cannot be started; `invalid_arguments`: a limit is not a number.
   static Result<std::string> compile(std::string_view descriptor, const std::string &target, int form,
                                      std::string *stageTimes, const std::string &source = "");
   static Result<std::string> explain(std::string_view descriptor, const std::string &target);
   static Result<std::string> read(std::string_view descriptor, const std::string &target);
 
-  /// While it lives, what this thread asks for may be cut short.
+  /// During its lifetime, requests of this thread may be aborted.
   class Interruptible {
   public:
     Interruptible();
@@ -37,7 +36,7 @@ public:
     Interruptible(const Interruptible &) = delete;
     Interruptible &operator=(const Interruptible &) = delete;
   };
-  /// Cuts short what an Interruptible thread has under way: its call fails. Nothing if there is none.
+  /// Aborts the requests of all Interruptible threads, which then fail.
   static void interrupt();
 };
 

@@ -14,7 +14,7 @@
 namespace quern {
 namespace {
 
-/// What all races share.
+/// The shared state of all races.
 struct Races {
   ForkMutex mutex; ///< guards the results
   std::condition_variable_any changed;

@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A compilation on a separate thread, while the caller waits for something that may come first. The caller may continue
-// without waiting for the compilation: nothing that the thread uses is destroyed when threads or the process end.
+// Compiles on a separate thread while the caller waits for another result that may come first. The caller may continue
+// without waiting for the compilation: the objects that the thread uses are not destroyed at the end of threads or of
+// the process.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_COMPILATION_RACE_H
@@ -18,20 +19,21 @@
 
 namespace quern {
 
-/// What a compiler has made.
+/// The result of a compiler.
 struct Compiled {
   std::string artifact;
-  std::string stageTimes; ///< empty where nobody wants them
+  std::string stageTimes; ///< empty if not requested
   int64_t ns = 0;
 };
 
 class Race {
 public:
-  /// `compile` must own what it reads, or read what is never destroyed. Null if no thread can be created.
+  /// Starts a compilation. `compile` must own the objects that it reads, or they must never be destroyed. Returns null
+  /// if no thread can be created.
   static std::shared_ptr<Race> begin(std::function<Result<Compiled>()> compile);
 
   bool isOver() const;
-  /// What the compiler made, or why it did not: also because it was cut short.
+  /// Returns the result of the compiler, or its error, also if it was aborted.
   Result<Compiled> wait();
 
 private:

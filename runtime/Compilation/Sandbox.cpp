@@ -41,7 +41,7 @@ constexpr int allowed[] = {
     // signals and the end
     SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_sigaltstack, SYS_exit, SYS_exit_group};
 
-/// Instructions of a filter, which a system call runs through.
+/// Builds a filter of instructions that each system call runs through.
 class Filter {
 public:
   Filter() {
@@ -56,7 +56,7 @@ public:
   void fail(int number, int error) {
     when(BPF_JEQ, static_cast<uint32_t>(number), SECCOMP_RET_ERRNO | static_cast<uint32_t>(error));
   }
-  /// Allows a call whose argument, in its lower half, has all or none of the bits.
+  /// Allows a call if all, or none, of the bits are set in the lower half of an argument.
   void allowIfBits(int number, int argument, uint32_t bits, bool areSet) {
     add(BPF_JMP | BPF_JEQ | BPF_K, static_cast<uint32_t>(number), 0, 4);
     load(lowerHalfOf(argument));
@@ -64,7 +64,7 @@ public:
     add(BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
     add(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM, 0, 0);
   }
-  /// Allows a call whose argument, in its lower half, is `value`.
+  /// Allows a call if the lower half of an argument is `value`.
   void allowIfEqual(int number, int argument, uint32_t value) {
     add(BPF_JMP | BPF_JEQ | BPF_K, static_cast<uint32_t>(number), 0, 4);
     load(lowerHalfOf(argument));
@@ -129,7 +129,7 @@ bool forbidSystemCalls() {
   Filter filter;
   for (const int number : allowed)
     filter.allow(number);
-  filter.fail(SYS_clone3, ENOSYS); // its flags lie in memory; glibc takes clone() then
+  filter.fail(SYS_clone3, ENOSYS); // its flags are in memory; glibc then falls back to clone()
   filter.allowIfBits(SYS_clone, 0, CLONE_THREAD, /*areSet=*/true);
   filter.allowIfBits(SYS_mmap, 2, PROT_EXEC, /*areSet=*/false);
   filter.allowIfBits(SYS_mprotect, 2, PROT_EXEC, /*areSet=*/false);

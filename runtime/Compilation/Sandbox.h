@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// quern-compiler-process reads modules that may attack the compiler. It therefore gives up what it does not need:
-// before the compiler is loaded new privileges, files to write and most descriptors, afterwards all system calls but
-// those for memory, threads, clocks and the descriptors that it has. The parent still runs the code that it returns.
+// quern-compiler-process reads modules that may attack the compiler, so it drops the rights that it does not need.
+// Before the compiler is loaded: new privileges, writing files and most descriptors. Afterwards: all system calls
+// except those for memory, threads, clocks and its descriptors. The parent still runs the code that it returns.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_COMPILATION_SANDBOX_H
@@ -15,16 +15,16 @@
 
 namespace quern {
 
-/// Sets limits that hold for the whole process: address space of `memoryMib` (0: no limit), no core file, no file that
-/// grows, at most 16 descriptors, no privileges by exec, and no other process of the user that reads or changes it.
+/// Sets limits for the whole process: address space of `memoryMib` MiB (0: no limit), no core file, no file that grows,
+/// at most 16 descriptors, no privileges through exec, and no ptrace by other processes of the user.
 void limitProcess(uint64_t memoryMib);
 
-/// Ends the process by SIGXCPU after `seconds` of processor time from now.
+/// Terminates the process with SIGXCPU after `seconds` more of processor time.
 void limitProcessorTime(uint64_t seconds);
 
-/// Forbids all threads every system call that compiling does not need; a forbidden call fails with EPERM. Nothing opens
-/// files or sockets, starts programs, signals other processes or makes pages executable from then on. False: the kernel
-/// does not have filters.
+/// Forbids every system call that compiling does not need, in all threads; a forbidden call fails with EPERM. From then
+/// on, the process cannot open files or sockets, start programs, signal other processes or make pages executable.
+/// Returns false if the kernel does not support filters.
 bool forbidSystemCalls();
 
 } // namespace quern

@@ -1,10 +1,10 @@
-//===- Server.cpp - The compiler as a process of its own -----------------===//
+//===- Server.cpp - The compiler process ----------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// quern-compiler-process LIBRARY MIB SECONDS: opens the compiler and answers requests on standard input (Messages.h),
-// until that is closed, each within so much memory and processor time. Only libquern starts it
+// quern-compiler-process LIBRARY MIB SECONDS: loads the compiler and handles requests on standard input (Messages.h)
+// until that is closed. Each request has these limits of memory and processor time. Only libquern starts it
 // (QUERN_COMPILER=process).
 //
 //===----------------------------------------------------------------------===//
@@ -33,14 +33,14 @@ using namespace quern::compiler_messages;
 
 constexpr int channel = STDIN_FILENO;
 
-/// The memory that a sanitizer reserves is not needed by the compiler, and it opens files to report what it finds.
+/// Sanitizers reserve memory that the compiler does not need, and open files for their reports.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool hasSanitizer = true;
 #else
 constexpr bool hasSanitizer = false;
 #endif
 
-/// Ends the process when the other side is gone, in the middle of a request too.
+/// Exits when the other side has closed the socket, even during a request.
 void watch() {
   for (;;) {
     pollfd gone{channel, POLLRDHUP, 0};
@@ -93,7 +93,7 @@ void append(void *context, const void *bytes, size_t size) {
   static_cast<std::string *>(context)->append(static_cast<const char *>(bytes), size);
 }
 
-/// The compiler's functions, or why there are none.
+/// Returns the compiler's functions, or the reason why they are unavailable.
 Result<const quern_compiler_api *> openCompiler(const char *path) {
   void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
@@ -138,7 +138,7 @@ std::string answer(const quern_compiler_api &api, std::string_view frame) {
 int main(int argc, char **argv) {
   if (argc != 4)
     return 2;
-  close_range(STDERR_FILENO + 1, ~0u, 0); // what the caller had open
+  close_range(STDERR_FILENO + 1, ~0u, 0); // descriptors that the caller had open
   limitProcess(hasSanitizer ? 0 : numberOf(argv[2]));
   std::set_new_handler([] { _exit(exitOutOfMemory); });
   std::thread(watch).detach();
@@ -146,7 +146,7 @@ int main(int argc, char **argv) {
   if (!send(api ? reply(0, (*api)->build_id) : reply(static_cast<int>(api.error().status), api.error().message)) ||
       !api)
     _exit(api ? 0 : 1);
-  (void)!chdir("/"); // keep no folder busy
+  (void)!chdir("/"); // does not keep a folder busy
   if (!hasSanitizer && !forbidSystemCalls())
     _exit(1);
   const uint64_t seconds = numberOf(argv[3]);
@@ -156,5 +156,5 @@ int main(int argc, char **argv) {
     if (!receive(frame.data(), size) || !send({}) || !send(answer(**api, frame)))
       break;
   }
-  _exit(0); // whatever the compiler would clean up ends with it
+  _exit(0); // skips the compiler's cleanup, which is unnecessary
 }

@@ -1,4 +1,4 @@
-//===- Context.h - Where an execution runs --------------------------------===//
+//===- Context.h - Threads and scratch of an execution --------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -11,21 +11,21 @@
 
 namespace quern {
 
-/// On which threads to run, and with whose scratch.
+/// The threads and the scratch of an execution.
 struct ExecutionContext {
-  int threads = 1;                                      ///< at most
+  int threads = 1;                                      ///< maximum number of threads
   threadpool_interop::threadpool_iface *pool = nullptr; ///< null: oneTBB
   void *scratchpad = nullptr;           ///< the caller's, with `threads` slots; null: buffers of the threads
   const int64_t *sizes = nullptr;       ///< the runtime sizes that the executable's program takes, none negative
-  const int64_t *bufferBytes = nullptr; ///< of the arguments' buffers, for programs whose sizes are open; null: unknown
-  const int64_t *numbers = nullptr;     ///< what the program makes of the sizes (Program::numbersFor); null: not known
+  const int64_t *bufferBytes = nullptr; ///< sizes of the arguments' buffers, for open programs; null: unknown
+  const int64_t *numbers = nullptr;     ///< Program::numbersFor() these sizes; null: unknown
 };
 
-/// Calls function(argument, chunk) for each chunk on the threads of `context`, and leaves the caller's
-/// floating-point environment alone. Throws what a caller's pool throws.
+/// Calls function(argument, chunk) for each chunk on the threads of `context`, and preserves the caller's
+/// floating-point environment. Throws the exceptions of a caller's pool.
 inline void runOnThreads(const ExecutionContext &context, int chunks, ChunkFunction function, void *argument) {
   const WithoutCancellation whole;     // pools wait
-  DefaultFloatEnvironment environment; // the pool's own arithmetic must not leave flags in the caller's either
+  DefaultFloatEnvironment environment; // the pool's own arithmetic must not set the caller's flags
   if (context.pool)
     runOnPool(*context.pool, chunks, function, argument);
   else

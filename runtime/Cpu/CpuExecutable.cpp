@@ -15,7 +15,7 @@
 namespace quern {
 namespace {
 
-/// What ORC links for those who look: the artifact with their object as its code.
+/// Returns the artifact with the debug object as its code, for ORC.
 std::string artifactOf(Artifact artifact, const DebugObject &debug) {
   artifact.code = debug.object;
   return artifact.serialize();
@@ -40,7 +40,7 @@ Result<std::shared_ptr<const Executable>> CpuExecutable::load(Artifact artifact,
         compiler->link(debug ? artifactOf(artifact, *debug) : bytes, artifact.entries.size());
     if (!linked && linked.error().status != Status::Unimplemented)
       return linked.takeError();
-    if (!linked) { // pages must not become executable: only the loader can do with that
+    if (!linked) { // pages must not become executable, which only the loader can handle
       linker = Linker::Loader;
     } else {
       executable->owner = std::move(linked->owner);

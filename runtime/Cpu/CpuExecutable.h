@@ -13,20 +13,20 @@ class Announcement;
 class CompilerLibrary;
 struct DebugObject;
 
-/// Who turns an object into running code.
+/// The linker of an object.
 enum class Linker { Orc, Loader };
 
 /// An artifact whose code is mapped.
 class CpuExecutable final : public Executable {
 public:
-  /// Loads an artifact that came as `bytes`. With Linker::Orc `compiler` must be given. Fails if the artifact's
-  /// arguments are not those of the problem, or if the linker refuses its code. `debug`, which may be null, has the
-  /// code for debuggers and profilers, which are told of it.
+  /// Loads an artifact, whose serialized form is `bytes`. Linker::Orc requires `compiler`. Fails if the arguments of
+  /// the artifact and the problem differ, or if the linker rejects the code. `debug`, which may be null, has the code
+  /// that is reported to debuggers and profilers.
   static Result<std::shared_ptr<const Executable>> load(Artifact artifact, std::string bytes,
                                                         const VerifiedProblem &problem, Linker linker,
                                                         const CompilerLibrary *compiler,
                                                         const DebugObject *debug = nullptr);
-  /// The same of an artifact without code, whose entries are part of the program.
+  /// Like load(), for an artifact without code, whose entries are linked into the program.
   static Result<std::shared_ptr<const Executable>>
   adopt(Artifact artifact, std::string bytes, const VerifiedProblem &problem, std::span<void *const> entries);
 
@@ -37,7 +37,7 @@ private:
   CpuExecutable() = default;
 
   std::shared_ptr<void> owner;                ///< keeps the code mapped
-  std::shared_ptr<Announcement> announcement; ///< destroyed in front of it
+  std::shared_ptr<Announcement> announcement; ///< destroyed before `owner`
   Linker linkedBy = Linker::Loader;
   size_t mappedBytes = 0;
 };

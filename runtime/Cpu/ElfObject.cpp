@@ -1,4 +1,4 @@
-//===- ElfObject.cpp - What a relocatable object has ----------------------===//
+//===- ElfObject.cpp - Sections and symbols of a relocatable object -------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -30,7 +30,7 @@ Result<void> ElfObject::readSections() {
   headersPlace = header->e_shoff;
   for (uint64_t i = 0; i < header->e_shnum; ++i) {
     std::optional<Elf64_Shdr> section;
-    if (header->e_shoff <= file.size()) // else the sum could wrap
+    if (header->e_shoff <= file.size()) // otherwise the sum could wrap around
       section = at<Elf64_Shdr>(header->e_shoff + i * sizeof(Elf64_Shdr));
     if (!section)
       return runtimeError("section header ", i, " lies outside the object of ", file.size(), " bytes");

@@ -1,10 +1,10 @@
-//===- ElfObject.h - What a relocatable object has ------------------------===//
+//===- ElfObject.h - Sections and symbols of a relocatable object ---------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Sections and symbols of an object for a machine, checked: the bytes may be hostile. Structures are copied out of the
-// file, so that its alignment does not matter.
+// Reads and checks the sections and symbols of an object for a given machine. The bytes are not trusted. Structures are
+// copied out of the file, so that its alignment does not matter.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CPU_ELFOBJECT_H
@@ -22,35 +22,35 @@
 
 namespace quern {
 
-/// Views of the bytes that it was made of.
+/// Refers to the bytes of the constructor, which it does not own.
 class ElfObject {
 public:
   struct Section {
-    Elf64_Shdr header; ///< its contents lie within the file
+    Elf64_Shdr header; ///< its contents are within the file
     std::string_view name;
   };
 
   explicit ElfObject(std::string_view file, uint16_t machine = hostElfMachine) : file(file), machine(machine) {}
-  /// `runtime_error`: it is no such object, with the reason. Symbols are read behind sections.
+  /// `runtime_error`, with the reason, if the object is malformed or for another machine. Read sections before symbols.
   Result<void> readSections();
   Result<void> readSymbols();
 
   const std::vector<Section> &sections() const { return sectionList; }
   const std::vector<Elf64_Sym> &symbols() const { return symbolList; }
-  /// Of a section that is not SHT_NOBITS.
+  /// Returns the contents of a section that is not SHT_NOBITS.
   std::string_view contents(const Section &section) const {
     return file.substr(section.header.sh_offset, section.header.sh_size);
   }
-  /// Nothing if it runs out of its table.
+  /// Returns nullopt if the name exceeds its table.
   std::optional<std::string_view> nameOf(const Elf64_Sym &symbol) const {
     return stringAt(symbolNames, symbol.st_name);
   }
-  /// Of the first section of that name; empty if there is none.
+  /// Returns the contents of the first section with this name; empty if there is none.
   std::string_view contentsOf(std::string_view name) const;
-  /// Where the header of a section is in the file.
+  /// Returns the offset of a section's header in the file.
   uint64_t headerPlace(size_t section) const { return headersPlace + section * sizeof(Elf64_Shdr); }
 
-  /// A T at `offset` of the file; nothing if it does not fit.
+  /// Returns the T at `offset` of the file; nullopt if it exceeds the file.
   template <typename T> std::optional<T> at(uint64_t offset) const {
     if (offset > file.size() || file.size() - offset < sizeof(T))
       return std::nullopt;
@@ -60,7 +60,7 @@ public:
   }
 
 private:
-  /// The terminated string at `offset` of `table`; nothing if it runs out of it.
+  /// Returns the null-terminated string at `offset` of `table`; nullopt if it exceeds the table.
   static std::optional<std::string_view> stringAt(std::string_view table, uint64_t offset);
 
   std::string_view file, symbolNames;

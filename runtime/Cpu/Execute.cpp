@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The split is static and contiguous: chunk c of n gets [I·c/n, I·(c+1)/n). What is one step takes the shortest way:
-// with one thread there is neither an allocation nor a lock. A program of several is bound to this execution first.
+// The split is static and contiguous: chunk c of n gets [I·c/n, I·(c+1)/n). A single step takes the shortest path: with
+// one thread it needs neither an allocation nor a lock. For a program with several steps, its numbers are computed
+// first.
 //
 //===----------------------------------------------------------------------===//
 #include "Cpu/Execute.h"
@@ -20,7 +21,7 @@
 namespace quern {
 namespace {
 
-/// The iterations of one step, cut into chunks.
+/// The iterations of one step, split into chunks.
 struct StepRun {
   const KernelStep &step;
   int64_t total;
@@ -77,7 +78,7 @@ Result<void> runStep(const Executable &executable, void *const *buffers, void *s
   return {};
 }
 
-/// With the numbers of this execution.
+/// Runs a program whose numbers are known.
 Result<void> runBound(const Executable &executable, void *const *buffers, const int64_t *bound, const int64_t *sizes,
                       const ExecutionContext &context) {
   const Program &program = executable.program();

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Splits the iteration space of each step over threads, gives every call its scratch and the floating-point
+// Splits the iteration space of each step over threads, and provides each call with scratch and with the floating-point
 // environment that kernels expect.
 //
 //===----------------------------------------------------------------------===//
@@ -18,23 +18,23 @@ namespace quern {
 
 class Executable;
 
-/// On the pool that an embedder gives; without one, on the default threads, or with `ownThreads`
-/// on the calling one alone.
+/// Returns the context for the embedder's pool. If it is null: for the default threads or, with `ownThreads`, for only
+/// the calling thread.
 ExecutionContext contextOn(threadpool_interop::threadpool_iface *pool, bool ownThreads);
 
-/// Runs every step. `buffers` are in the order of the executable's arguments. `out_of_memory`: no
-/// scratch, outputs undefined.
+/// Runs all steps. `buffers` are in the order of the executable's arguments. `out_of_memory`: no scratch could be
+/// allocated; the outputs are undefined.
 Result<void> runSteps(const Executable &executable, void *const *buffers, const ExecutionContext &context);
 
-/// Executions have ended when the call returns, so that there is nothing to wait for.
+/// Executions are synchronous, so wait() does nothing.
 class CpuStream final : public Stream {
 public:
-  /// On the default threads.
+  /// Uses the default threads.
   CpuStream(Engine *engine, bool isProfiling) : Stream(engine, isProfiling) {}
   CpuStream(Engine *engine, threadpool_interop::threadpool_iface *pool)
       : Stream(engine, false), ownThreads(true), pool(pool) {}
 
-  const bool ownThreads = false; ///< made for the embedder's threads: `pool`, or the calling thread alone
+  const bool ownThreads = false; ///< uses the embedder's threads: `pool`, or only the calling thread
   threadpool_interop::threadpool_iface *const pool = nullptr;
 
   Result<void> execute(const Call &call, const EventLinks *links) override;

@@ -1,11 +1,11 @@
-//===- Loader.cpp - Maps ELF objects without LLVM -------------------------===//
+//===- Loader.cpp - Mapping ELF objects without LLVM ----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Three steps: read and check the section table, lay the sections out (code first, constants on later pages) and copy
-// them, then apply the relocations and set the protection. The image is limited to 64 MiB, which is why 32-bit
-// displacements within it cannot overflow; they are checked all the same, since addends are free.
+// Reads and checks the section table, assigns addresses to the sections (code first, constants on later pages), copies
+// them, applies the relocations and sets the protection. The image has at most 64 MiB, so that 32-bit displacements
+// inside it do not overflow. They are checked nevertheless, because addends are arbitrary.
 //
 //===----------------------------------------------------------------------===//
 #include "Cpu/Loader.h"
@@ -26,7 +26,7 @@ namespace {
 constexpr uint64_t notLoaded = ~0ull;
 constexpr uint64_t leadBytes = 64;
 
-/// The system's refusal of pages for a kernel, which says nothing about the object: never `runtime_error`.
+/// Returns the error for pages that the system refused. It is never `runtime_error`, because the object may be valid.
 Error pagesRefused(const char *call, int reason) {
   const bool isShortage = reason == ENOMEM || reason == EAGAIN || reason == EMFILE || reason == ENFILE ||
                           reason == ENOSPC || reason == EINTR;
@@ -36,7 +36,7 @@ Error pagesRefused(const char *call, int reason) {
 
 int createFileInMemory() {
 #ifndef MFD_EXEC
-  constexpr unsigned MFD_EXEC = 0x10; // of Linux 6.3
+  constexpr unsigned MFD_EXEC = 0x10; // since Linux 6.3
 #endif
   const int file = memfd_create("quern-kernel", MFD_CLOEXEC | MFD_EXEC);
   return file < 0 && errno == EINVAL ? memfd_create("quern-kernel", MFD_CLOEXEC) : file;
@@ -82,13 +82,13 @@ private:
   Result<void> relocateSection(char *image, const Section &table) const;
 
   ElfObject object;
-  std::vector<uint64_t> offsets; ///< of each section in the image
+  std::vector<uint64_t> offsets; ///< offset of each section in the image
   const Relocations &relocations;
-  // No function at the very start: tools read what lies before one.
+  // The image does not start with a function, because tools read the bytes before a function.
   uint64_t codeBytes = 0, imageBytes = leadBytes;
 };
 
-/// Gives every section of one kind its place behind what was placed before.
+/// Assigns an offset after the previous sections to every section of one kind.
 Result<void> ObjectLoader::place(bool code) {
   for (size_t i = 0; i < offsets.size(); ++i) {
     const Section &section = object.sections()[i];
@@ -101,7 +101,7 @@ Result<void> ObjectLoader::place(bool code) {
     if (header.sh_type != SHT_PROGBITS)
       return runtimeError("section ", section.name, " has type ", header.sh_type,
                           "; only code and constants are loaded");
-    // Nothing is writable at run time; .data.rel.ro is marked so only until its relocations are applied.
+    // No page is writable at run time; .data.rel.ro is marked writable only for its relocations.
     if ((header.sh_flags & SHF_WRITE) && (isCode || !section.name.starts_with(".data.rel.ro")))
       return runtimeError("section ", section.name, " is writable");
     if (header.sh_flags & (SHF_TLS | SHF_COMPRESSED))
@@ -146,7 +146,7 @@ std::vector<const void *> ObjectLoader::sectionAddresses(const char *image) cons
   return addresses;
 }
 
-/// The symbol's offset in the image.
+/// Returns the symbol's offset in the image.
 Result<uint64_t> ObjectLoader::addressOf(const Elf64_Sym &symbol, std::string_view name) const {
   if (symbol.st_shndx == SHN_UNDEF)
     return runtimeError("the object refers to \"", name, "\", which it does not define");
@@ -209,13 +209,13 @@ Result<void> ObjectLoader::protect(char *image) const {
   } else if (imageBytes > codeBytes && mprotect(image + codeBytes, imageBytes - codeBytes, PROT_READ) != 0) {
     return pagesRefused("mprotect", errno);
   }
-  // Where fetching of instructions does not see what was stored; on x86 it does, and this is nothing.
+  // Required on machines whose instruction fetch does not see stores; no-op on x86.
   __builtin___clear_cache(image, image + codeBytes);
   return {};
 }
 
-/// Replaces the image by mappings of a file in memory, for processes whose pages must not become executable once they
-/// were writable (PR_SET_MDWE, systemd's MemoryDenyWriteExecute=yes, SELinux). `refusal` is the error of mprotect().
+/// Replaces the image by mappings of a file in memory, for processes in which writable pages must not become executable
+/// (PR_SET_MDWE, systemd's MemoryDenyWriteExecute=yes, SELinux). `refusal` is the error of mprotect().
 Result<void> ObjectLoader::mapFromFile(char *image, int refusal) const {
   const int file = createFileInMemory();
   if (file < 0)

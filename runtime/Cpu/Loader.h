@@ -1,12 +1,12 @@
-//===- Loader.h - Maps ELF objects without LLVM ---------------------------===//
+//===- Loader.h - Mapping ELF objects without LLVM ------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The hit path: a relocatable object becomes executable pages. Strict, since the bytes may be hostile: every
-// offset, size, index and range is checked, nothing outside the object can be referred to, and code and constants end
-// up in separate pages (read-execute and read-only; never writable and executable at once). In a process whose pages
-// must not become executable at all, they are mapped from a file in memory.
+// Turns a relocatable object from a cache into executable pages. The bytes are not trusted: every offset, size, index
+// and range is checked, and nothing outside the object can be referenced. Code and constants are on separate pages
+// (read-execute and read-only), which are never writable and executable at the same time. If a policy forbids pages
+// that become executable, they are mapped from a file in memory.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CPU_LOADER_H
@@ -23,15 +23,15 @@
 
 namespace quern {
 
-/// Code that was mapped; unmapped on destruction. Movable.
+/// Mapped code, which is unmapped on destruction. Movable.
 class LoadedObject {
 public:
-  /// The largest image that is mapped.
+  /// Maximum size of an image in bytes.
   static constexpr uint64_t maxImageBytes = 64ull << 20;
 
-  /// Needs a global function symbol for each of `entries`. `runtime_error`: not such an object, with the reason.
-  /// `out_of_memory`, `unimplemented`: the system has, or allows, no executable pages. Of another machine, EM_X86_64 or
-  /// EM_AARCH64, the object is mapped all the same, which is how its reading is tested.
+  /// Maps an object that must define a global function symbol for each of `entries`. `runtime_error`, with the reason:
+  /// the object is invalid. `out_of_memory`, `unimplemented`: the system has, or allows, no executable pages. An object
+  /// of another `machine`, EM_X86_64 or EM_AARCH64, is also mapped, so that tests can cover all machines.
   static Result<LoadedObject> load(std::string_view object, std::span<const std::string> entries,
                                    uint16_t machine = hostElfMachine);
 
@@ -39,9 +39,9 @@ public:
   LoadedObject &operator=(LoadedObject &&other) noexcept;
   ~LoadedObject();
 
-  /// In the order of `entries`.
+  /// The addresses of `entries`, in their order.
   const std::vector<void *> &addresses() const { return entryAddresses; }
-  /// Of each section of the object where it was mapped; null: it was not.
+  /// The address of each section of the object; null if it is not mapped.
   const std::vector<const void *> &sections() const { return sectionAddresses; }
   size_t mappedBytes() const { return imageBytes; }
 

@@ -1,4 +1,4 @@
-//===- Relocations.cpp - What the fields of an object are filled with -----===//
+//===- Relocations.cpp - Applying the relocations of an object ------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -63,7 +63,7 @@ uint64_t widthArm64(uint64_t type) {
   return type == R_AARCH64_ABS64 || type == R_AARCH64_PREL64 ? 8 : 4;
 }
 
-/// Replaces the bits of an instruction that `mask` has, by `bits` shifted to where they begin.
+/// Replaces the bits of an instruction in `mask` by `bits`, shifted to the position of the lowest bit of the mask.
 void putField(char *place, uint32_t mask, uint64_t bits) {
   uint32_t word;
   std::memcpy(&word, place, sizeof(word));
@@ -71,21 +71,21 @@ void putField(char *place, uint32_t mask, uint64_t bits) {
   std::memcpy(place, &word, sizeof(word));
 }
 
-/// The 21 bits of adr and adrp, of which the lowest two lie apart.
+/// Sets the 21-bit immediate of adr and adrp, whose lowest two bits are in a separate field.
 bool putAddress(char *place, uint64_t bits) {
   putField(place, 0x60000000, bits & 3);
   putField(place, 0x00ffffe0, bits >> 2);
   return fitsSigned(bits, 21);
 }
 
-/// A distance in instructions.
+/// Sets a branch distance, which is encoded in instructions.
 bool putBranch(char *place, uint32_t mask, uint64_t distance) {
   const int width = __builtin_popcount(mask);
   putField(place, mask, distance >> 2);
   return distance % 4 == 0 && fitsSigned(distance, width + 2);
 }
 
-/// What of an address lies within its page, in units of what the instruction accesses.
+/// Sets the offset of an address in its page, in units of the access size.
 bool putPageOffset(char *place, uint64_t value, int shift) {
   const uint64_t offset = value & 0xfff;
   putField(place, 0x003ffc00, offset >> shift);
@@ -94,7 +94,7 @@ bool putPageOffset(char *place, uint64_t value, int shift) {
 
 bool applyArm64(char *place, uint64_t type, uint64_t value) {
   const uint64_t here = reinterpret_cast<uint64_t>(place), distance = value - here;
-  // An arithmetic shift: pages lie before this one or behind it.
+  // The shift is arithmetic, because the target page may precede this one.
   const uint64_t pages = static_cast<uint64_t>(static_cast<int64_t>((value & ~0xfffull) - (here & ~0xfffull)) >> 12);
   switch (type) {
   case R_AARCH64_ABS64:

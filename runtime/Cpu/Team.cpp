@@ -3,13 +3,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Every member of the team walks the whole program. A group's space is cut into slots; member i takes slot i, so that
-// what a slot has in the caches stays with its thread from step to step, and then whatever slots nobody has taken. The
-// next group begins when as many slots have been finished as all groups so far have, wherever they ran: one member
-// alone gets through, members may come late, and a pool may run them one after the other.
+// Every member of the team walks the whole program. A group's space is divided into slots. Member i first claims slot
+// i, so that its data stays in the caches of one thread from step to step, then unclaimed slots. The next group starts
+// when the number of finished slots reaches the sum over all groups so far, whichever members ran them. Therefore one
+// member can finish alone, members may arrive late, and a pool may run them one after another.
 //
-// Groups are numbered in the order in which they run. To take a slot of group n is to raise the slot's number to n: a
-// member that lags behind fails at that, since all slots of a finished group have its number or a later one.
+// Groups are numbered in the order of execution. A member claims a slot of group n by raising the slot's number to n. A
+// slow member cannot claim it, because all slots of a finished group have its number or a later one.
 //
 //===----------------------------------------------------------------------===//
 #include "Cpu/Team.h"
@@ -23,21 +23,21 @@
 namespace quern {
 namespace {
 
-/// More members would not shorten steps between which all must meet.
+/// More members would not shorten steps that are separated by barriers.
 constexpr int maxMembers = 128;
-/// What two threads that have work of the same length wait for each other, several times over.
+/// Spins before a waiting thread claims slots of other members: several times the skew of two equally loaded threads.
 constexpr int spinsBeforeHelp = 256;
-/// Beyond it the processor is somebody else's.
+/// After this number of spins, another thread probably needs the processor.
 constexpr int spinsBeforeYield = 4096;
-/// Two lines: some processors fetch lines in pairs.
+/// Two cache lines, because some processors fetch them in pairs.
 constexpr size_t apart = 128;
 
-/// Leaves a core's other thread more of it while this one waits.
+/// Leaves more of a core to its other hardware thread during a wait.
 inline void relax() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
 #else
-  __asm__ volatile("isb"); // of what lasts about as long; yield is nothing on most cores
+  __asm__ volatile("isb"); // takes about as long as pause; yield does nothing on most cores
 #endif
 }
 
@@ -49,12 +49,12 @@ public:
   bool isOutOfMemory() const { return outOfMemory.load(std::memory_order_relaxed); }
 
 private:
-  /// A group on its way.
+  /// An execution of a group.
   struct Turn {
     uint64_t number;
     int64_t total;
     int slots;
-    uint64_t end; ///< of slots finished when it is done
+    uint64_t end; ///< number of finished slots at its end
   };
   void runAs(int member);
   void runSlot(const ProgramCursor &cursor, const Turn &turn, int slot, void *scratch);
@@ -67,10 +67,10 @@ private:
   const ExecutionContext &context;
   const int members;
   alignas(apart) std::atomic<uint64_t> finished{0}; ///< slots of all groups
-  alignas(apart) std::atomic<int> present{0};       ///< members that have come
+  alignas(apart) std::atomic<int> present{0};       ///< number of members that have arrived
   std::atomic<bool> ended{false}, outOfMemory{false};
   struct alignas(apart) Slot {
-    std::atomic<uint64_t> group{0}; ///< the last in which it was taken
+    std::atomic<uint64_t> group{0}; ///< last group in which it was claimed
   };
   std::vector<Slot> slots; ///< one for each member; on the heap, because callers may have small stacks
 };
@@ -90,8 +90,8 @@ void Team::runLeft(const ProgramCursor &cursor, const Turn &turn, void *scratch)
     runSlot(cursor, turn, slot, scratch);
 }
 
-/// Waits for the slots of others, and takes those whose members have not come or do not get on; false if the
-/// program has been given up.
+/// Waits for slots of other members, and claims those of members that are late or slow. Returns false if the program
+/// was aborted.
 bool Team::finish(const ProgramCursor &cursor, const Turn &turn, void *scratch) {
   bool hasHelped = false;
   for (int spins = 0; !isDone(turn); ++spins) {
@@ -99,7 +99,7 @@ bool Team::finish(const ProgramCursor &cursor, const Turn &turn, void *scratch) 
       return false;
     if (!hasHelped && (spins >= spinsBeforeHelp || present.load(std::memory_order_relaxed) < members)) {
       runLeft(cursor, turn, scratch);
-      hasHelped = true; // all slots are taken now
+      hasHelped = true; // no slot is unclaimed now
     } else if (spins < spinsBeforeYield) {
       relax();
     } else {
@@ -124,7 +124,7 @@ void Team::runAs(int member) {
     const Program::GroupSize size = run.program.sizeOf(run.bound, cursor.group());
     turn = {turn.number + 1, size.total, static_cast<int>(std::min<int64_t>(size.slots, members)), turn.end};
     turn.end += static_cast<uint64_t>(turn.slots);
-    if (isDone(turn)) // this member has come late
+    if (isDone(turn)) // this member arrived late
       continue;
     if (member < turn.slots)
       runSlot(cursor, turn, member, scratch.data());

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// All steps of a program run in one parallel region of the pool, with a barrier of our own between them that costs a
-// fraction of what waking threads for each step would.
+// Runs all steps of a program in one parallel region of the pool. The barrier between steps costs a fraction of waking
+// threads for each step.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CPU_TEAM_H
@@ -16,8 +16,8 @@
 
 namespace quern {
 
-/// Runs the whole program, on as many threads as it is worth. `out_of_memory`: no scratch for a
-/// thread, outputs undefined.
+/// Runs the whole program on a useful number of threads. `out_of_memory`: no scratch for a thread; the outputs are
+/// undefined.
 Result<void> runProgram(const ProgramRun &run, const ScratchNeeds &needs, const ExecutionContext &context);
 
 Error noSlotMemory(const ScratchNeeds &needs, int threads);

@@ -1,10 +1,10 @@
-//===- Threads.cpp - One parallel-for for every kernel --------------------===//
+//===- Threads.cpp - Parallel execution of kernels ------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The oneTBB arena is made by the first parallel execution, so that a process that never needs threads starts none. If
-// oneTBB fails, for want of memory or threads, the calling threads compute this and all later executions alone.
+// The first parallel execution creates the oneTBB arena, so a process without parallel executions starts no threads. If
+// oneTBB runs out of memory or threads, the calling threads run this and all later executions alone.
 //
 //===----------------------------------------------------------------------===//
 #include "Cpu/Threads.h"
@@ -51,7 +51,7 @@ std::atomic<int> &threadCount() {
   return immortal([] { return new std::atomic<int>(initialThreadCount()); });
 }
 
-/// True once oneTBB's own objects may have been destroyed at the end of the process.
+/// True once oneTBB's objects may have been destroyed at the end of the process.
 constinit std::atomic<bool> hasEnded{false};
 
 /// oneTBB was loaded before this library, so this handler runs before the destructors of oneTBB.
@@ -59,11 +59,11 @@ constinit std::atomic<bool> hasEnded{false};
   (void)std::atexit([] { hasEnded.store(true, std::memory_order_relaxed); });
 }
 
-/// What oneTBB knows of a thread is the value of a pthread key. At the end of a thread or process it takes locks for
-/// it, which in the child of a fork may be held by a thread of the parent. So the child's thread forgets the value.
+/// oneTBB stores its state of a thread as the value of a pthread key. The destructor of the key takes locks, which in
+/// the child of a fork may be held by a thread of the parent. Therefore the child's thread clears the value.
 class KeysOfTbb {
 public:
-  /// Finds the keys by the values that this new thread gets from oneTBB while it does `use`.
+  /// Finds the keys: those whose values are set when this new thread calls `use`, which enters oneTBB.
   template <typename Use> static void find(const Use &use) {
     std::bitset<PTHREAD_KEYS_MAX> before;
     for (pthread_key_t key = 0; key < PTHREAD_KEYS_MAX; ++key)
@@ -82,7 +82,7 @@ private:
   static inline constinit std::bitset<PTHREAD_KEYS_MAX> keys{};
 };
 
-/// The arena of the current thread count. Shared, so that a change of the count leaves running executions theirs.
+/// The arena for the current number of threads. Shared, so that running executions keep theirs if the number changes.
 class Arena {
 public:
   static Arena &process() {
@@ -91,12 +91,11 @@ public:
       return new Arena;
     });
   }
-  /// Null at the end of the process, and if oneTBB cannot be used any more: after giveUp(), and in the child of a fork
-  /// whose parent used it. There oneTBB's workers do not exist, the locks that they held never become free, and it
-  /// cannot be initialized again.
+  /// Returns null at the end of the process, after giveUp(), and in the child of a fork whose parent used oneTBB. There
+  /// oneTBB's workers do not exist, their locks are never released, and oneTBB cannot be initialized again.
   std::shared_ptr<tbb::task_arena> current();
-  /// Keeps oneTBB from being entered again. A failure may have left its initialization pending, on which the next call
-  /// would wait forever.
+  /// Prevents further use of oneTBB. A failure may have left its initialization pending, and the next call would wait
+  /// for it forever.
   void giveUp();
 
 private:
@@ -105,8 +104,8 @@ private:
   ForkMutex mutex; ///< guards the members below
   std::shared_ptr<tbb::task_arena> arena;
   int arenaThreads = 0;
-  uint64_t generation = forks::generation(); ///< of the process that has the arena
-  bool isLost = false; ///< the arena stays as it is, because destroying it would take oneTBB's locks
+  uint64_t generation = forks::generation(); ///< fork generation of the process that owns the arena
+  bool isLost = false;                       ///< the arena is leaked, because destroying it would take oneTBB's locks
 };
 
 void Arena::giveUp() {
@@ -114,9 +113,9 @@ void Arena::giveUp() {
   isLost = true;
 }
 
-/// With the mutex held. Makes another arena if the number of threads has changed.
+/// Requires the mutex. Creates another arena if the number of threads has changed.
 void Arena::renew(int count) {
-  // TBB has no more workers than this, and says so on standard error if an arena asks for them.
+  // oneTBB has at most this number of workers, and prints a warning if an arena requests more.
   const size_t allowed = tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
   const int wanted = static_cast<int>(std::min<size_t>(static_cast<size_t>(count), allowed));
   if (arenaThreads == wanted)
@@ -140,9 +139,9 @@ std::shared_ptr<tbb::task_arena> Arena::current() {
     }
   };
   if (!arena && !isLost) {
-    try { // to initialize oneTBB takes more stack than an execution
+    try { // oneTBB's initialization needs more stack than an execution
       std::thread([&] { KeysOfTbb::find(tryToRenew); }).join();
-    } catch (...) { // without a thread oneTBB is of no use
+    } catch (...) { // without a thread, oneTBB is useless
       return nullptr;
     }
   } else if (!isLost) {
@@ -151,7 +150,7 @@ std::shared_ptr<tbb::task_arena> Arena::current() {
   return isLost ? nullptr : arena;
 }
 
-/// The chunks of an execution. Each runs once, on whichever thread takes it first.
+/// The chunks of an execution. Each runs once, on the first thread that claims it.
 class Chunks {
 public:
   Chunks(int count, ChunkFunction function, void *context)
@@ -164,7 +163,7 @@ public:
     function(context, chunk);
     unfinished.fetch_sub(1, std::memory_order_acq_rel);
   }
-  /// Runs the chunks that no thread has taken, and waits for the others.
+  /// Runs the unclaimed chunks, and waits for the others.
   void finish() {
     for (int chunk = 0; chunk < count; ++chunk)
       run(chunk);
@@ -197,7 +196,7 @@ void runOnDefaultThreads(int count, ChunkFunction function, void *context) {
     try {
       arena->execute(
           [&] { tbb::parallel_for(0, count, [&](int chunk) { chunks.run(chunk); }, tbb::static_partitioner()); });
-    } catch (...) { // oneTBB has no memory or no thread
+    } catch (...) { // oneTBB ran out of memory or threads
       Arena::process().giveUp();
     }
   }

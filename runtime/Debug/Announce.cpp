@@ -1,10 +1,10 @@
-//===- Announce.cpp - Kernels that debuggers and profilers know -----------===//
+//===- Announce.cpp - Registering kernels with debuggers and profilers ----===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One lock guards the debugger's list and profilers' files, and forks: a child has the list of its parent, whose code
-// it has mapped, and begins files of its own.
+// One lock guards the debugger's list and the profilers' files, also around forks: a child keeps the list of its
+// parent, whose code it has mapped, and creates new files.
 //
 //===----------------------------------------------------------------------===//
 #include "Debug/Announce.h"
@@ -39,7 +39,7 @@ struct Observers {
   }
 };
 
-/// Where sources are written: QUERN_DUMP_DIR, else `debug` in the disk cache of the environment; "": nowhere.
+/// Returns the folder for sources: QUERN_DUMP_DIR, else `debug` in the disk cache of the environment; "": none.
 std::string sourceFolder() {
   if (const char *own = secure_getenv("QUERN_DUMP_DIR"); own && *own)
     return own;
@@ -47,7 +47,7 @@ std::string sourceFolder() {
   return cache.empty() ? "" : cache + "/debug";
 }
 
-/// Whether everything that is loaded of two objects is the same.
+/// Returns true if the loaded sections of two objects are equal.
 bool areSameWhenLoaded(std::string_view plain, std::string_view other) {
   ElfObject first(plain), second(other);
   if (!first.readSections() || !second.readSections())
@@ -74,7 +74,7 @@ Result<void> writeSource(const std::string &folder, const std::string &name, std
   return (*directory)->rename(temporary, name);
 }
 
-/// `debug` has its key and source.
+/// `debug` must have its key and source.
 Result<std::string> compileWithLines(const Artifact &artifact, const VerifiedProblem &problem,
                                      const std::string &folder, const DebugObject &debug) {
   Result<Compiler> compiler = Compiler::get();
@@ -102,7 +102,7 @@ template <typename T> T numberAt(std::string_view bytes, size_t place) {
   return value;
 }
 
-/// The rows of .quern.lines for a function of `bytes` bytes from `begin` on, mapped at `address`.
+/// Returns the rows of .quern.lines for a function of `bytes` bytes at offset `begin`, mapped at `address`.
 std::vector<ProfiledCode::Line> linesOf(std::string_view table, uint64_t begin, uint64_t bytes, uint64_t address) {
   constexpr size_t rowBytes = sizeof(uint64_t) + sizeof(uint32_t);
   std::vector<ProfiledCode::Line> lines;
@@ -115,7 +115,7 @@ std::vector<ProfiledCode::Line> linesOf(std::string_view table, uint64_t begin, 
   return lines;
 }
 
-/// The functions of an object whose sections are mapped there, named by the kernel's key.
+/// Returns the functions of an object with mapped sections, named by the kernel's key.
 std::vector<ProfiledCode> functionsOf(const DebugObject &code, std::span<const void *const> sections) {
   std::vector<ProfiledCode> functions;
   ElfObject elf(code.object);
@@ -140,7 +140,7 @@ std::vector<ProfiledCode> functionsOf(const DebugObject &code, std::span<const v
   return functions;
 }
 
-/// With the lock held.
+/// Requires the lock.
 void tellPerf(Observers &observers, const std::vector<ProfiledCode> &functions) {
   if (!debugWanted().forPerf)
     return;
@@ -202,7 +202,7 @@ std::shared_ptr<Announcement> Announcement::ofLinked(const DebugObject &code, co
   ElfObject elf(code.object);
   std::vector<const void *> sections;
   if (elf.readSections() && elf.readSymbols())
-    sections.resize(elf.sections().size()); // an entry tells where its section is
+    sections.resize(elf.sections().size()); // computed below from the entries
   for (const Elf64_Sym &symbol : elf.symbols())
     for (size_t i = 0; i < names.size() && i < entries.size(); ++i)
       if (symbol.st_shndx < sections.size() && elf.nameOf(symbol) == std::string_view(names[i]))

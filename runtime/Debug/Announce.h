@@ -1,11 +1,11 @@
-//===- Announce.h - Kernels that debuggers and profilers know -------------===//
+//===- Announce.h - Registering kernels with debuggers and profilers ------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Where QUERN_DEBUG asks for it (Wanted.h), a kernel that is loaded, wherever it came from, is compiled once more with
-// DWARF of its schedule. What is mapped is then that object, if everything that is loaded of it is as in the artifact;
-// its source is written to a file <key>.mlir. No cache has any of it.
+// If QUERN_DEBUG is set (Wanted.h), each loaded kernel, whatever its origin, is compiled again with DWARF for its
+// schedule. That object is mapped instead if its loaded sections equal those of the artifact, and its source is written
+// to a file <key>.mlir. No cache stores any of this.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_DEBUG_ANNOUNCE_H
@@ -21,23 +21,23 @@
 
 namespace quern {
 
-/// The code of an artifact for those who look at it.
+/// The code of an artifact for debuggers and profilers.
 struct DebugObject {
-  std::string key;    ///< the hash of the artifact's, as in the name of its cache file
-  std::string object; ///< the artifact's, or the same with DWARF
-  std::string source; ///< the path of the file with the schedule; "": there is none
+  std::string key;    ///< hash of the artifact's key, as in the name of its cache file
+  std::string object; ///< the artifact's object, or the same with DWARF
+  std::string source; ///< path of the file with the schedule; "": none
 };
 
-/// Nothing where nobody wants to know. Of an artifact for the host. Where a line table cannot be had, its code alone,
-/// and a verbose line says why.
+/// Returns nullopt if QUERN_DEBUG is not set. The artifact must be for the host. If there is no line table, returns
+/// only the code, and prints a verbose line with the reason.
 std::optional<DebugObject> debugObjectOf(const Artifact &artifact, const VerifiedProblem &problem);
 
-/// While it lives, debuggers know the code: it goes before the code is unmapped.
+/// Registers the code during its lifetime. It must be destroyed before the code is unmapped.
 class Announcement {
 public:
-  /// Code that the loader has mapped. `sections`: of each section of the object where it is; null: it is not mapped.
+  /// Registers code that the loader has mapped. `sections`: address of each section of the object; null: not mapped.
   static std::shared_ptr<Announcement> ofLoaded(const DebugObject &code, std::span<const void *const> sections);
-  /// Code that ORC has linked: functions alone, by `entries` of the artifact.
+  /// Registers code that ORC has linked, only its functions, by the `entries` of the artifact.
   static std::shared_ptr<Announcement> ofLinked(const DebugObject &code, const std::vector<std::string> &names,
                                                 std::span<void *const> entries);
   ~Announcement();

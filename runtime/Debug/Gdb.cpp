@@ -1,11 +1,11 @@
-//===- Gdb.cpp - Objects that debuggers are told of -----------------------===//
+//===- Gdb.cpp - Registering objects with debuggers -----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Names, layout and meaning are those of "JIT Compilation Interface" in gdb's manual. Debuggers look for the two
-// symbols in every library. LLVM has the same for other programs: that libquern uses its own they are protected,
-// and that nobody else uses libquern's they have a version (exports.map).
+// Names, layout and semantics follow "JIT Compilation Interface" in gdb's manual. Debuggers look for the two symbols in
+// every library, and LLVM defines them for other programs. They are protected, so that libquern uses its own, and
+// versioned (exports.map), so that no other library uses those of libquern.
 //
 //===----------------------------------------------------------------------===//
 #include "Debug/Gdb.h"
@@ -33,7 +33,7 @@ enum : uint32_t { JIT_NOACTION, JIT_REGISTER_FN, JIT_UNREGISTER_FN };
 __attribute__((visibility("protected"), used)) jit_descriptor __jit_debug_descriptor = {1, JIT_NOACTION, nullptr,
                                                                                         nullptr};
 
-/// Debuggers put a breakpoint here.
+/// Debuggers set a breakpoint here.
 __attribute__((visibility("protected"), noinline, used)) void __jit_debug_register_code() {
   asm volatile("" ::: "memory");
 }

@@ -1,10 +1,10 @@
-//===- Gdb.h - Objects that debuggers are told of -------------------------===//
+//===- Gdb.h - Registering objects with debuggers -------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The JIT interface of gdb, which lldb has, too: a list of object files in memory that a debugger reads from outside,
-// and a function that it stops at when the list changes.
+// Implements the JIT interface of gdb, which lldb also supports: a list of object files in memory, which the debugger
+// reads, and a function with its breakpoint, which is called when the list changes.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_DEBUG_GDB_H
@@ -19,11 +19,11 @@ namespace quern {
 
 class GdbObject;
 
-/// `object` as it is mapped: its headers have the address of each section, whose places `sections` are, and what is not
-/// mapped does not say that it is loaded. As it was where it is no object.
+/// Sets the address of each mapped section in the object's headers (`sections`), and clears SHF_ALLOC for sections that
+/// are not mapped. Leaves invalid objects unchanged.
 void placeSections(std::string &object, std::span<const void *const> sections);
 
-/// Under a lock of the caller's.
+/// The caller must hold a lock.
 GdbObject *registerWithGdb(std::string object);
 void unregisterFromGdb(GdbObject *object);
 

@@ -1,9 +1,9 @@
-//===- JitDump.cpp - The files by which perf knows code made at run time --===//
+//===- JitDump.cpp - Files that report run-time code to perf --------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The form of a jitdump is that of tools/perf/Documentation/jitdump-specification.txt in Linux.
+// The format of a jitdump is specified in tools/perf/Documentation/jitdump-specification.txt of Linux.
 //
 //===----------------------------------------------------------------------===//
 #include "Debug/JitDump.h"
@@ -30,7 +30,7 @@ uint64_t now() {
   return static_cast<uint64_t>(time.tv_sec) * 1000000000 + static_cast<uint64_t>(time.tv_nsec);
 }
 
-/// In front of every record.
+/// Precedes every record.
 struct RecordHead {
   uint32_t kind, bytes;
   uint64_t time = now();
@@ -49,7 +49,7 @@ std::string jitDumpDirectory() {
 
 void addToPerfMap(const std::vector<ProfiledCode> &functions) {
   const std::string path = "/tmp/perf-" + std::to_string(getpid()) + ".map";
-  // Any user may have put something there: a FIFO must not block, and another user's file must not have the addresses.
+  // Other users can create files there: a FIFO must not block, and addresses must not go to another user's file.
   const int descriptor =
       ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
   struct stat info;
@@ -70,10 +70,10 @@ void JitDump::open(const std::string &directory, const std::string &prefix) {
   if (owner == getpid())
     return;
   if (file && FileIdentity::of(fileno(file)) == identity)
-    std::fclose(file); // the parent's, with nothing left to write
+    std::fclose(file); // the parent's file, whose buffer is empty
   file = nullptr;
   owner = getpid();
-  failed = true; // until all has worked
+  failed = true; // until all steps have succeeded
   count = 0;
   std::string path = directory;
   for (const char *part : {"/.debug", "/jit"}) {
@@ -96,12 +96,12 @@ void JitDump::open(const std::string &directory, const std::string &prefix) {
   static_assert(sizeof(header) == 40);
   put(file, header);
   std::fflush(file);
-  // By this mapping, which is executable, `perf record` learns of the file.
+  // `perf record` detects the file by this executable mapping.
   failed = mmap(nullptr, static_cast<size_t>(sysconf(_SC_PAGESIZE)), PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(file),
                 0) == MAP_FAILED;
 }
 
-/// In front of the code that they are of.
+/// Writes the lines of a function, before its code.
 void JitDump::writeLines(const ProfiledCode &code) {
   struct {
     RecordHead head{CodeDebugInfo, 0};
@@ -124,7 +124,7 @@ void JitDump::writeLines(const ProfiledCode &code) {
 }
 
 void JitDump::write(const ProfiledCode &code) {
-  failed = failed || !file || FileIdentity::of(fileno(file)) != identity; // the program closes what it did not open
+  failed = failed || !file || FileIdentity::of(fileno(file)) != identity; // the program may have closed the descriptor
   if (failed)
     return;
   if (!code.lines.empty())

@@ -1,12 +1,12 @@
-//===- JitDump.h - The files by which perf knows code made at run time ----===//
+//===- JitDump.h - Files that report run-time code to perf ----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A map, /tmp/perf-PID.map, has a line for each function: `perf report` takes names from it. A jitdump, jit-PID.dump,
-// has the code and its lines, too, and when each was loaded: `perf record -k mono` notes that the file is there, and
-// `perf inject --jit` makes objects of it. Whatever cannot be written is not written. Libquern and its drop-in each
-// have these for themselves.
+// A map, /tmp/perf-PID.map, has a line for each function, from which `perf report` reads the names. A jitdump,
+// jit-PID.dump, also has the code, its lines and the load times: `perf record -k mono` records the existence of the
+// file, and `perf inject --jit` converts it to objects. Write errors are ignored. Libquern and its drop-in have
+// separate files.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_DEBUG_JITDUMP_H
@@ -22,7 +22,7 @@
 
 namespace quern {
 
-/// One function that is mapped.
+/// A mapped function.
 struct ProfiledCode {
   struct Line {
     uint64_t address;
@@ -30,27 +30,27 @@ struct ProfiledCode {
   };
   uint64_t address, bytes;
   std::string name;
-  std::string source = {};      ///< the file that `lines` are of
-  std::vector<Line> lines = {}; ///< where lines begin, in the order of addresses
+  std::string source = {};      ///< the file that `lines` refer to
+  std::vector<Line> lines = {}; ///< starts of lines, sorted by address
 };
 
 void addToPerfMap(const std::vector<ProfiledCode> &functions);
 
-/// JITDUMPDIR, else HOME, else the working directory.
+/// Returns JITDUMPDIR, else HOME, else the working directory.
 std::string jitDumpDirectory();
 
-/// The jitdump of a process. A child of a fork begins one of its own. Not thread-safe.
+/// The jitdump of a process. The child of a fork creates a separate one. Not thread-safe.
 class JitDump {
 public:
-  /// Makes <directory>/.debug/jit/<prefix>.XXXXXX/jit-<pid>.dump, where there is none of this process yet.
+  /// Creates <directory>/.debug/jit/<prefix>.XXXXXX/jit-<pid>.dump, unless this process already has one.
   void open(const std::string &directory, const std::string &prefix);
-  /// Nothing where the file could not be made.
+  /// Does nothing if the file could not be created.
   void write(const ProfiledCode &code);
 
 private:
   void writeLines(const ProfiledCode &code);
 
-  std::FILE *file = nullptr; ///< open as long as the process
+  std::FILE *file = nullptr; ///< stays open until the process ends
   FileIdentity identity;
   pid_t owner = -1;
   bool failed = false;

@@ -1,10 +1,10 @@
-//===- Wanted.h - Who wants to know of kernels ----------------------------===//
+//===- Wanted.h - Requested debuggers and profilers -----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// QUERN_DEBUG names them, separated by commas: `gdb`, to which kernels are registered, and `perf`, for which a map and
-// a jitdump are written. It is looked at when the first kernel is loaded.
+// QUERN_DEBUG is a list separated by commas: `gdb` registers kernels with debuggers, and `perf` writes a map and a
+// jitdump. It is read when the first kernel is loaded.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_DEBUG_WANTED_H

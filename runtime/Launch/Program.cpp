@@ -1,10 +1,10 @@
-//===- Program.cpp - A launch made ready to run --------------------------===//
+//===- Program.cpp - A launch prepared for execution ----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The numbers lie as: trips of loops; starts of regions and their end; iterations of steps; coefficients of buffers;
-// size and slots of groups; the threads that are worth waking.
+// Order of the numbers: trip counts of loops; starts of regions and their end; iterations of steps; coefficients of
+// buffers; size and slots of groups; number of threads to wake.
 //
 //===----------------------------------------------------------------------===//
 #include "Launch/Program.h"
@@ -17,9 +17,9 @@
 namespace quern {
 namespace {
 
-/// Waking a thread costs some microseconds: below this much work for each, fewer threads are faster.
+/// Waking a thread costs several microseconds: with less work than this per thread, fewer threads are faster.
 constexpr int64_t nsWorthAThread = 8000;
-/// A thread that is awake costs a barrier.
+/// A thread that is awake costs only a barrier.
 constexpr int64_t nsWorthASlot = 1000;
 
 int64_t saturatingProduct(int64_t a, int64_t b) {
@@ -32,7 +32,7 @@ int64_t saturatingSum(int64_t a, int64_t b) {
   return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
-/// The estimate for so many iterations on one core; INT64_MAX if it is unknown.
+/// Returns the estimated ns of these iterations on one core; INT64_MAX if it is unknown.
 int64_t workOf(int64_t iterations, int64_t nsPerIteration) {
   return nsPerIteration <= 0 ? INT64_MAX : saturatingProduct(iterations, nsPerIteration);
 }
@@ -46,7 +46,7 @@ Error beyondInt64(const char *what) {
   return unimplemented("the ", what, " of this execution's sizes are beyond int64");
 }
 
-/// The value of a polynomial of sizes alone.
+/// Returns the value of a polynomial that depends only on sizes.
 CheckedInt evaluate(const Polynomial &polynomial, const int64_t *sizes) {
   CheckedInt sum(0);
   for (const Term &term : polynomial.terms) {
@@ -58,7 +58,7 @@ CheckedInt evaluate(const Polynomial &polynomial, const int64_t *sizes) {
   return sum;
 }
 
-/// One step that runs once on tensors, from where it is known that they have begun and not ended.
+/// Returns true for a single step that runs once on tensors, with constant offsets inside its buffers.
 bool isPlainLaunch(const Artifact &artifact) {
   if (artifact.steps.size() != 1 || !artifact.loops.empty() || !artifact.regions.empty() ||
       !artifact.derivedSizes.empty() || !artifact.checks.empty())
@@ -87,7 +87,7 @@ int usefulThreads(int64_t iterations, int64_t nsPerIteration) {
   return static_cast<int>(worth(iterations, nsPerIteration, nsWorthAThread));
 }
 
-/// The sizes' part of a polynomial that depends on no loop.
+/// Adds the terms of a polynomial that depends on no loop index.
 void Program::add(const Polynomial &polynomial, uint32_t number) {
   for (const Term &term : polynomial.terms) {
     Addend &addend = addends.emplace_back(Addend{number, term.coefficient, {}});
@@ -97,7 +97,7 @@ void Program::add(const Polynomial &polynomial, uint32_t number) {
   open |= polynomial.dependsOnSizes();
 }
 
-/// The position of a product among those of the step, which is the last.
+/// Returns the position of a product among those of the step, which must be the last step.
 Result<uint32_t> Program::productOf(Step &step, std::span<const uint32_t> depths) {
   for (uint32_t i = 0; i < step.productCount; ++i) {
     const Product &known = products[step.firstProduct + i];
@@ -116,7 +116,7 @@ Result<void> Program::addStep(const KernelStep &call) {
   step = {&call, numbers++, static_cast<uint32_t>(bufferPlaces.size()), 0, static_cast<uint32_t>(products.size()), 0};
   open |= !call.factors.empty();
   struct Part {
-    uint32_t buffer, product; ///< product 0: none
+    uint32_t buffer, product; ///< 0: none
     const Term *term;
     size_t depths;
   };
@@ -146,7 +146,7 @@ Result<void> Program::addStep(const KernelStep &call) {
 
 void Program::addInstructions(const Artifact &artifact) {
   size_t nextLoop = 0;
-  std::vector<std::pair<uint32_t, uint32_t>> around; // a loop and its first instruction
+  std::vector<std::pair<uint32_t, uint32_t>> around; // pairs of a loop and its first instruction
   for (uint32_t i = 0; i < artifact.steps.size(); ++i) {
     for (; nextLoop < artifact.loops.size() && artifact.loops[nextLoop].first == i; ++nextLoop) {
       code.push_back({Instruction::Begin, static_cast<uint32_t>(nextLoop), 0});
@@ -250,7 +250,7 @@ Result<void> Program::measureGroups(const int64_t *sizes, int64_t *bound) const 
   return {};
 }
 
-/// Only what can be cut counts.
+/// Counts only groups that can be split.
 void Program::countThreads(int64_t *bound) const {
   int64_t work = 0, most = 1;
   int64_t times[maxLoopDepth + 1] = {1}; // by depth
@@ -271,7 +271,7 @@ void Program::countThreads(int64_t *bound) const {
   bound[firstGroup + 2 * groups.size()] = std::clamp<int64_t>(work / nsWorthAThread, 1, most);
 }
 
-/// Of an argument or region; INT64_MAX if that is not known.
+/// Returns the bytes of an argument or region; INT64_MAX if unknown.
 int64_t Program::bytesOf(uint32_t place, const int64_t *bufferBytes, const int64_t *bound) const {
   if (place >= arguments.size()) {
     const size_t region = place - arguments.size();
@@ -282,8 +282,8 @@ int64_t Program::bytesOf(uint32_t place, const int64_t *bufferBytes, const int64
   return bufferBytes ? bufferBytes[place] : INT64_MAX;
 }
 
-/// No buffer of a step begins outside of its argument or region, for any indices of the loops around. Products of
-/// indices are taken as if each were independent of the others.
+/// Checks that every buffer of a step starts inside its argument or region, for all indices of the surrounding loops.
+/// Treats the indices in products as independent.
 Result<void> Program::checkStep(const Step &step, const int64_t *bufferBytes, const int64_t *bound,
                                 std::span<const int64_t> trips) const {
   int64_t last[maxStepProducts];
@@ -309,7 +309,7 @@ Result<void> Program::checkStep(const Step &step, const int64_t *bufferBytes, co
 }
 
 Result<void> Program::checkOffsets(const int64_t *bufferBytes, const int64_t *bound) const {
-  int64_t around[maxLoopDepth]; // the trips of loops
+  int64_t around[maxLoopDepth]; // trip counts of the surrounding loops
   size_t depth = 0;
   for (uint32_t at = 0; at < code.size(); ++at) {
     const Instruction &instruction = code[at];
@@ -324,7 +324,7 @@ Result<void> Program::checkOffsets(const int64_t *bufferBytes, const int64_t *bo
     } else {
       const Group &group = groups[instruction.index];
       for (const Step &step : std::span(steps).subspan(group.firstStep, group.stepCount)) {
-        if (bound[step.iterations] == 0) // a part of no elements may begin anywhere
+        if (bound[step.iterations] == 0) // a part without elements may start anywhere
           continue;
         if (Result<void> fits = checkStep(step, bufferBytes, bound, {around, depth}); !fits)
           return fits;

@@ -1,12 +1,12 @@
-//===- Program.h - A launch made ready to run ----------------------------===//
+//===- Program.h - A launch prepared for execution ------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Steps, loops and regions as an execution needs them: instructions to walk, and one row of numbers. A number is how
-// often a loop runs, where a region begins, how many iterations a step has, or for a buffer of a step where it begins
-// and how far it moves with the loops around. Numbers that depend on no size are found once, at load; those of an open
-// program by each execution.
+// Steps, loops and regions in the form that an execution needs: instructions and an array of numbers. The numbers are
+// trip counts of loops, starts of regions, iterations of steps, and for each buffer of a step its start and how far the
+// surrounding loops move it. Numbers that do not depend on sizes are computed at load; those of an open program by each
+// execution.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_LAUNCH_PROGRAM_H
@@ -18,73 +18,73 @@
 
 namespace quern {
 
-/// Products of loop indices that the offsets of one step depend on, at most.
+/// Maximum number of products of loop indices that the offsets of one step depend on.
 inline constexpr size_t maxStepProducts = 16;
 
 class Program {
 public:
-  /// A product of loop indices: `count` depths from `first` on.
+  /// A product of loop indices: those of `count` depths in factors(), from `first` on.
   struct Product {
     uint32_t first, count;
   };
   struct Step {
     const KernelStep *call;
-    uint32_t iterations;   ///< a number
-    uint32_t firstBuffer;  ///< into `places`
-    uint32_t coefficients; ///< numbers: for each buffer its start, then what it moves by with each product
+    uint32_t iterations;   ///< index of a number
+    uint32_t firstBuffer;  ///< index into `places`
+    uint32_t coefficients; ///< index of numbers: for each buffer its start, then a coefficient for each product
     uint32_t firstProduct, productCount;
   };
-  /// Steps that are independent of each other: one space, their iterations laid end to end.
+  /// Steps that may run concurrently. Their iterations are concatenated to one space.
   struct Group {
     uint32_t firstStep, stepCount;
   };
   struct Instruction {
     enum Kind : uint32_t { Run, Begin, End } kind;
-    uint32_t index;  ///< of the group or loop
-    uint32_t target; ///< Begin: behind the loop; End: its first instruction
+    uint32_t index;  ///< index of the group or loop
+    uint32_t target; ///< Begin: the instruction after the loop; End: the first instruction of the loop
   };
-  /// What a group is for threads.
+  /// The work of a group for threads.
   struct GroupSize {
-    int64_t total; ///< of its space: iterations if there is one step, otherwise estimated nanoseconds
-    int64_t slots; ///< into so many parts it is worth cutting
+    int64_t total; ///< size of the space: iterations for a single step, otherwise estimated nanoseconds
+    int64_t slots; ///< number of slots that the space is split into
   };
 
   Program() = default;
   Program(const Program &) = delete;
   Program &operator=(const Program &) = delete;
-  /// `calls`, one for each step of the artifact, must outlive the program. Fails where what depends
-  /// on no size makes no sense.
+  /// `calls`, one for each step of the artifact, must outlive the program. Fails if parts that do not depend on sizes
+  /// are invalid.
   Result<void> take(const Artifact &artifact, std::span<const KernelStep> calls);
 
-  /// One step that runs once on tensors: nothing of what is here helps to run it.
+  /// Returns true for a single step that runs once on tensors, which does not need the program to run.
   bool isPlain() const { return plain; }
-  /// Whether some number depends on sizes.
+  /// Returns true if any number depends on sizes.
   bool isOpen() const { return open; }
-  /// How many threads a plain one is worth, for as many iterations as it has without its factors.
+  /// Useful number of threads of a plain program, for its iterations without its factors.
   int plainThreads() const { return threadsOfPlain; }
-  /// Whether the memory that steps share depends on sizes.
+  /// Returns true if the size of the regions depends on sizes.
   bool hasOpenRegions() const { return openRegions; }
-  /// Of the regions that do not.
+  /// Bytes of the regions whose size is known.
   int64_t knownRegionBytes() const { return knownRegions; }
   size_t numberCount() const { return numbers; }
-  /// Null where sizes decide, and for a plain one.
+  /// Null if the program is open or plain.
   const int64_t *fixedNumbers() const { return fixed.empty() ? nullptr : fixed.data(); }
-  /// Fills numberCount() numbers. `sizes` are the given ones, then the derived ones; `bufferBytes` are of the
-  /// arguments' buffers, null if they are not known. `unimplemented` if something is beyond int64, `runtime_error` if
-  /// an offset leads out of its buffer.
+  /// Computes numberCount() numbers. `sizes` are the open sizes, then the derived ones; `bufferBytes` are the sizes of
+  /// the arguments' buffers, null if unknown. `unimplemented` if a value overflows int64, `runtime_error` if an offset
+  /// is outside its buffer.
   Result<void> bind(const int64_t *sizes, const int64_t *bufferBytes, int64_t *bound) const;
 
-  /// The numbers for sizes that stay the same from execution to execution: of a plain program its iterations. None if
-  /// they cannot be had in advance, or are too large, which each execution then says.
+  /// Returns the numbers for sizes that are the same for all executions; for a plain program its iterations. Empty if
+  /// they cannot be computed in advance or are too large, which each execution then reports.
   std::vector<int64_t> numbersFor(const int64_t *sizes) const;
 
-  /// Copies the given sizes and adds the derived ones. `buffers` are those of the arguments.
-  /// `invalid_arguments` if an execution of these is to be refused.
+  /// Copies the open sizes and adds the derived ones. `buffers` are those of the arguments. `invalid_arguments` if the
+  /// sizes violate a check.
   Result<void> deriveSizes(void *const *buffers, const int64_t *given, int64_t *sizes) const;
   size_t derivedSizeCount() const { return derived.size(); }
   std::span<const DerivedSize> derivedSizes() const { return derived; }
   bool checksSizes() const { return !checks.empty(); }
-  size_t sizeCount() const { return givenSizes; } ///< without the derived ones
+  size_t sizeCount() const { return givenSizes; } ///< without the derived sizes
 
   std::span<const Instruction> instructions() const { return code; }
   const Group &group(uint32_t index) const { return groups[index]; }
@@ -92,24 +92,24 @@ public:
   std::span<const Product> productsOf(const Step &step) const {
     return {products.data() + step.firstProduct, step.productCount};
   }
-  /// Depths of loops.
+  /// Depths of loops, which products refer to.
   const uint32_t *factors() const { return productFactors.data(); }
-  /// For each buffer of a step an argument's position or, behind them all, a region's.
+  /// Positions of arguments, followed by those of regions, for each buffer of a step.
   const uint32_t *places() const { return bufferPlaces.data(); }
   size_t argumentCount() const { return arguments.size(); }
 
   int64_t trips(const int64_t *bound, uint32_t loop) const { return bound[loop]; }
-  /// Behind the memory that kernels share, a multiple of 64.
+  /// Offset of a region after the memory that kernels share, a multiple of 64.
   int64_t regionStart(const int64_t *bound, size_t region) const { return bound[firstRegion + region]; }
   int64_t regionsEnd(const int64_t *bound) const { return bound[firstRegion + regions]; }
   GroupSize sizeOf(const int64_t *bound, uint32_t group) const {
     return {bound[firstGroup + 2 * group], bound[firstGroup + 2 * group + 1]};
   }
-  /// How many threads an execution is worth, waking them included.
+  /// Useful number of threads of an execution, including the cost of waking them.
   int usefulThreads(const int64_t *bound) const { return static_cast<int>(bound[firstGroup + 2 * groups.size()]); }
 
 private:
-  /// Adds coefficient · the sizes' product to a number.
+  /// Adds coefficient · the product of the sizes to a number.
   struct Addend {
     uint32_t number;
     int64_t coefficient;
@@ -146,7 +146,7 @@ private:
   std::vector<int64_t> fixed;
 };
 
-/// The threads that so much work is worth if they must be woken first; at least 1.
+/// Returns the number of threads for this work, considering that they must be woken; at least 1.
 int usefulThreads(int64_t iterations, int64_t nsPerIteration);
 
 } // namespace quern

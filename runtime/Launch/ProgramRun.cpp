@@ -1,4 +1,4 @@
-//===- ProgramRun.cpp - Walks a launch -----------------------------------===//
+//===- ProgramRun.cpp - Running a launch ----------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -9,7 +9,7 @@
 namespace quern {
 namespace {
 
-constexpr int64_t nsWorthACall = 300; // of its own
+constexpr int64_t nsWorthACall = 300; // minimum duration of an iteration for a separate call
 
 } // namespace
 
@@ -30,7 +30,7 @@ void *const *ProgramRun::buffersOf(const Program::Step &step, const int64_t *ind
   const uint32_t *places = program.places() + step.firstBuffer;
   const size_t arguments = program.argumentCount();
   for (size_t b = 0; b < call.buffers.size(); ++b) {
-    int64_t offset = *coefficient++; // bind() has shown that no sum here overflows
+    int64_t offset = *coefficient++; // bind() has checked that no sum overflows
     for (size_t p = 0; p < count; ++p)
       offset += *coefficient++ * products[p];
     char *start = places[b] < arguments ? static_cast<char *>(buffers[places[b]])
@@ -57,14 +57,14 @@ void ProgramRun::runGroup(uint32_t group, const int64_t *indices, void *scratch,
   const Program::Group &steps = program.group(group);
   if (steps.stepCount == 1)
     return callStep(program.step(steps.firstStep), indices, scratch, isBackward, low, high);
-  int64_t start = 0; // of each step in the space that they make together
+  int64_t start = 0; // start of each step in the group's space
   for (uint32_t i = 0; i < steps.stepCount && start < high; ++i) {
     const Program::Step &step = program.step(steps.firstStep + i);
     const int64_t weight = std::max<int64_t>(1, step.call->nsPerIteration), length = bound[step.iterations] * weight;
     const auto firstFrom = [&](int64_t place) {
       return ceilDivide(std::clamp<int64_t>(place - start, 0, length), weight);
     };
-    if (low <= start && start + length <= high) // without a division, which counts beside a short step
+    if (low <= start && start + length <= high) // avoids a division, whose cost matters for short steps
       callStep(step, indices, scratch, isBackward, 0, bound[step.iterations]);
     else
       callStep(step, indices, scratch, isBackward, firstFrom(low), firstFrom(high));

@@ -1,9 +1,9 @@
-//===- ProgramRun.h - Walks a launch -------------------------------------===//
+//===- ProgramRun.h - Running a launch ------------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Where a thread is in a program, and the calls of a group's steps with their buffers.
+// The position of a thread in a program, and the calls of a group's steps with their buffers.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_LAUNCH_PROGRAMRUN_H
@@ -13,19 +13,19 @@
 
 namespace quern {
 
-/// One execution of a program: what all of its threads see.
+/// One execution of a program, shared by its threads.
 struct ProgramRun {
   const Program &program;
   const int64_t *bound; ///< the program's numbers
-  void *const *buffers; ///< of the arguments
-  const int64_t *sizes; ///< given and derived
-  void *shared;         ///< by kernels
-  char *regions;        ///< where the first begins
+  void *const *buffers; ///< buffers of the arguments
+  const int64_t *sizes; ///< open sizes, then derived ones
+  void *shared;         ///< scratch that kernels share
+  char *regions;        ///< start of the first region
 
-  /// What a step's kernel gets, in `named` (maxStepBuffers) unless that is what the arguments are.
+  /// Returns the buffers for a step's kernel: those of the arguments, or `named` (maxStepBuffers), which it fills.
   void *const *buffersOf(const Program::Step &step, const int64_t *indices, void **named) const;
-  /// The places [low, high) of a group's space. `isBackward`: each step from its last iteration to its
-  /// first, if they are long enough.
+  /// Runs the positions [low, high) of a group's space. `isBackward`: each step runs from its last iteration to its
+  /// first, if the iterations are long enough.
   void runGroup(uint32_t group, const int64_t *indices, void *scratch, bool isBackward, int64_t low,
                 int64_t high) const;
 
@@ -34,11 +34,11 @@ private:
                 int64_t end) const;
 };
 
-/// Goes from group to group through the loops.
+/// Visits the groups of a program in the order of its loops.
 class ProgramCursor {
 public:
   ProgramCursor(const Program &program, const int64_t *bound) : program(program), bound(bound) {}
-  /// To the next group, or false at the end.
+  /// Moves to the next group. Returns false at the end.
   bool next() {
     const std::span<const Program::Instruction> code = program.instructions();
     while (at < code.size()) {
@@ -63,10 +63,10 @@ public:
     return false;
   }
   uint32_t group() const { return current; }
-  /// Of the loops around, from the outermost.
+  /// Indices of the surrounding loops, outermost first.
   const int64_t *indices() const { return loopIndices; }
-  /// Every other round of the innermost loop goes backward: it begins with what the round
-  /// before has left in the caches.
+  /// Every other iteration of the innermost loop runs backward, so that it starts with data that the previous iteration
+  /// left in the caches.
   bool isBackward() const { return depth > 0 && loopIndices[depth - 1] % 2; }
 
 private:

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Two buffers for each thread, which only grow; see the header. With QUERN_GUARD_SCRATCH=1, for tests, each kernel gets
-// memory of its own that ends at a page which nobody may touch.
+// Each thread has two buffers, which only grow. With QUERN_GUARD_SCRATCH=1, for tests, each kernel gets separate memory
+// that ends at an inaccessible page.
 //
 //===----------------------------------------------------------------------===//
 #include "Launch/Scratch.h"
@@ -64,13 +64,13 @@ PerThread<Kept> kept;
 
 size_t roundUp(size_t bytes) { return (bytes + scratchAlignment - 1) / scratchAlignment * scratchAlignment; }
 
-/// The parts of a scratchpad rounded up, or INT64_MAX.
+/// Rounds up the size of a part of a scratchpad; INT64_MAX on overflow.
 int64_t roundedUp(int64_t bytes) {
   constexpr int64_t most = INT64_MAX - static_cast<int64_t>(scratchAlignment);
   return bytes <= 0 ? 0 : bytes > most ? INT64_MAX : static_cast<int64_t>(roundUp(static_cast<size_t>(bytes)));
 }
 
-/// What is not kept is touched anew by each execution, page by page: large buffers ask for huge pages.
+/// Large buffers are not kept, so each execution touches their pages again: they use huge pages.
 void *allocate(size_t bytes) {
   constexpr size_t hugePage = 2u << 20, least = 4 * hugePage;
   if (bytes > SIZE_MAX / 2)
@@ -106,7 +106,8 @@ void trimThreadScratch() {
 }
 
 void SharedScratch::take(size_t wanted) {
-  if (Kept *const thread = kept.get(); thread && thread->shared.serves(wanted)) { // taken out while this lives
+  // Removed from the thread during the lifetime of this object.
+  if (Kept *const thread = kept.get(); thread && thread->shared.serves(wanted)) {
     memory = std::exchange(thread->shared.memory, nullptr);
     bytes = std::exchange(thread->shared.bytes, 0);
     return;
@@ -131,7 +132,7 @@ int64_t scratchpadBytes(const ScratchNeeds &needs, int threads) {
       __builtin_add_overflow(total, roundedUp(needs.shared), &total) ||
       __builtin_add_overflow(total, static_cast<int64_t>(scratchAlignment), &total))
     return INT64_MAX;
-  return total; // one alignment more than the parts: the caller's buffer may start anywhere
+  return total; // includes one extra alignment, because the caller's buffer may start anywhere
 }
 
 void *scratchpadShared(void *scratchpad) {

@@ -1,11 +1,11 @@
-//===- Scratch.h - Scratch memory that each thread keeps -----------------===//
+//===- Scratch.h - Scratch memory that each thread keeps ------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// In library mode a kernel's scratch comes from a buffer of the thread that runs it, and what the threads of one
-// execution share from a buffer of the thread that started it, so that one primitive may run on many threads at once
-// without a lock or an allocation per call.
+// In library mode, a kernel's scratch comes from a buffer of the thread that runs it, and the scratch that the threads
+// of one execution share from a buffer of the thread that started it. Therefore any number of threads may run one
+// primitive without locks or allocations.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_LAUNCH_SCRATCH_H
@@ -18,20 +18,21 @@ namespace quern {
 
 inline constexpr size_t scratchAlignment = 64;
 
-/// At least `bytes` of uninitialised memory aligned to scratchAlignment, or null if there is none. Valid
-/// until the thread's next call. A buffer of up to 8 MiB is kept for the next kernel on this thread and
-/// freed when the thread ends.
+/// Returns at least `bytes` of uninitialized memory aligned to scratchAlignment, or null if there is no memory. Valid
+/// until the thread's next call. A buffer of up to 8 MiB is kept for later kernels on this thread and freed when the
+/// thread ends.
 void *threadScratch(size_t bytes);
-/// Frees what is larger than is kept.
+/// Frees the thread's buffer if it exceeds the size that is kept.
 void trimThreadScratch();
 
-/// Memory for the threads of one execution in common, kept by this thread for its next one up to 64 MiB. An execution
-/// that starts within another on this thread (an embedder's pool may do that while it waits) gets memory of its own.
+/// Memory that the threads of one execution share. Up to 64 MiB are kept by this thread for its next execution. An
+/// execution that starts inside another on this thread (as an embedder's pool may do while it waits) gets separate
+/// memory.
 class SharedScratch {
 public:
-  /// Nothing is allocated for 0 bytes.
+  /// Allocates nothing for 0 bytes.
   explicit SharedScratch(size_t wanted) {
-    if (wanted) // most kernels need none: no call, and no look at what the thread keeps
+    if (wanted) // most kernels need none: no call, and no access to thread-local storage
       take(wanted);
   }
   ~SharedScratch() {
@@ -40,7 +41,7 @@ public:
   }
   SharedScratch(const SharedScratch &) = delete;
   SharedScratch &operator=(const SharedScratch &) = delete;
-  /// Aligned to scratchAlignment and uninitialised; null if there is no memory, or for 0 bytes.
+  /// Aligned to scratchAlignment and uninitialized; null if there is no memory, or for 0 bytes.
   void *data() const { return memory; }
 
 private:
@@ -51,21 +52,22 @@ private:
   size_t bytes = 0;
 };
 
-/// What kernels use besides their buffers, in bytes.
+/// Scratch of kernels, in bytes.
 struct ScratchNeeds {
   int64_t perThread = 0;
-  int64_t shared = 0; ///< by the threads of one execution
+  int64_t shared = 0; ///< shared by the threads of one execution
   bool any() const { return perThread > 0 || shared > 0; }
 };
 
-/// Bytes of a scratchpad that serves `threads` threads wherever it starts: 0 if none is needed, INT64_MAX beyond int64.
+/// Returns the bytes of a scratchpad with any alignment for `threads` threads; 0 if none is needed, INT64_MAX on
+/// overflow.
 int64_t scratchpadBytes(const ScratchNeeds &needs, int threads);
-/// The part of a scratchpad that all threads share: its aligned start.
+/// Returns the part of a scratchpad that all threads share: its aligned start.
 void *scratchpadShared(void *scratchpad);
-/// The part of a scratchpad that thread slot `slot` uses.
+/// Returns the part of a scratchpad for thread slot `slot`.
 void *scratchpadSlot(void *scratchpad, const ScratchNeeds &needs, int slot);
 
-/// What one thread of an execution uses: its part of the caller's scratchpad, or the thread's own buffer.
+/// The scratch of one thread of an execution: its part of the caller's scratchpad, or the thread's own buffer.
 class SlotScratch {
 public:
   SlotScratch(void *scratchpad, const ScratchNeeds &needs, int slot)
@@ -82,7 +84,7 @@ public:
   SlotScratch &operator=(const SlotScratch &) = delete;
   /// Null if none is needed.
   void *data() const { return memory; }
-  /// False if there is no memory for it.
+  /// Returns false if there is not enough memory.
   bool isThere() const { return memory || !isNeeded; }
 
 private:

@@ -17,7 +17,7 @@ namespace quern {
 
 inline constexpr int maxThreadCount = 4096;
 
-/// The first place of chunk `chunk` of `chunks`: contiguous, the remainder goes to the first chunks, one each.
+/// Returns the start of chunk `chunk` of `chunks`: contiguous; each of the first chunks gets one of the remainder.
 inline int64_t chunkStart(int64_t total, int64_t chunks, int64_t chunk) {
   return total / chunks * chunk + std::min<int64_t>(total % chunks, chunk);
 }
@@ -27,10 +27,11 @@ struct KernelStep : LaunchStep {
   quern_kernel_fn function = nullptr;
 };
 
-/// The steps of an artifact whose entries have been loaded as `functions`. Fails where one names no entry.
+/// Returns the steps of an artifact whose entries have been loaded as `functions`. Fails if a step's entry does not
+/// exist.
 Result<std::vector<KernelStep>> stepsOf(const Artifact &artifact, std::span<void *const> functions);
 
-/// The iterations of a step with runtime sizes; -1 if they are beyond int64.
+/// Returns the iterations of a step with runtime sizes; -1 if they overflow int64.
 inline int64_t iterationsOf(const LaunchStep &step, const int64_t *sizes) {
   CheckedInt iterations(step.iterations);
   for (const SizeFactor &factor : step.factors)
@@ -38,7 +39,7 @@ inline int64_t iterationsOf(const LaunchStep &step, const int64_t *sizes) {
   return iterations.overflowed() ? -1 : iterations.value();
 }
 
-/// Generated code has no type marks before its functions, which one sanitizer would look for.
+/// Generated code has no type information before its functions, which -fsanitize=function would check.
 #if defined(__clang__)
 __attribute__((no_sanitize("function")))
 #endif
@@ -46,7 +47,8 @@ inline void invoke(const KernelStep &step, const quern_kernel_args_t &arguments,
   step.function(&arguments, begin, end);
 }
 
-/// What a step of a plain program gets, in `named` (maxStepBuffers) unless that is what the arguments are.
+/// Returns the buffers for a step of a plain program: those of the arguments, or `named` (maxStepBuffers), which it
+/// fills.
 inline void *const *plainBuffersOf(const LaunchStep &step, void *const *buffers, void **named) {
   if (step.buffers.empty())
     return buffers;

@@ -1,10 +1,9 @@
-//===- CodeBytes.cpp - What of an artifact's code decides what it does ----===//
+//===- CodeBytes.cpp - Bytes of an artifact that determine its behavior ---===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A relocation is written down as the place that it leads to: a section and an offset, whatever the symbol there is
-// called.
+// Each relocation is written with its target, a section and an offset, so that the names of symbols do not matter.
 //
 //===----------------------------------------------------------------------===//
 #include "CodeBytes.h"
@@ -18,7 +17,7 @@
 namespace quern {
 namespace {
 
-/// An object file. Whatever lies outside of it reads as zeros, and `isWhole` says so.
+/// An object file. Data outside of it reads as zeros, and isWhole() is then false.
 class ObjectFile {
 public:
   explicit ObjectFile(std::string_view bytes);
@@ -82,7 +81,7 @@ ObjectFile::ObjectFile(std::string_view bytes) : bytes(bytes) {
     }
 }
 
-/// A section by its name, or the number that stands for none.
+/// Writes a section by its name, or a special index as a number.
 void writeSection(ObjectFile &object, uint32_t index, ByteWriter &out) {
   if (index < object.sections.size())
     out.putString(object.nameOf(object.sections[index]));

@@ -1,4 +1,4 @@
-//===- CodeBytes.h - What of an artifact's code decides what it does ------===//
+//===- CodeBytes.h - Bytes of an artifact that determine its behavior -----===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -9,9 +9,9 @@
 
 namespace quern {
 
-/// Of an ELF object the sections that are loaded, with their relocations and where the artifact's entries begin: no
-/// name of a symbol and nothing of the file around them. Of SPIR-V its words. `internal` for an object that no back end
-/// of ours writes.
+/// Returns the loaded sections of an ELF object with their relocations and the offsets of the artifact's entries,
+/// without the names of symbols and the rest of the file; for SPIR-V, its words. Fails with `internal` if none of the
+/// back ends can have written the object.
 Result<std::string> codeBytesOf(const Artifact &artifact);
 
 } // namespace quern

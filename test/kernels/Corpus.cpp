@@ -1,10 +1,6 @@
-//===- Corpus.cpp - The problems whose kernels are looked at --------------===//
+//===- Corpus.cpp - The problems whose kernels are compared ---------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See Corpus.h.
-//
 //===----------------------------------------------------------------------===//
 #include "Corpus.h"
 
@@ -17,8 +13,8 @@
 namespace quern {
 namespace {
 
-/// Cases of all rounds, drawn, since the first ones of a round are much alike. Another seed for each: a small set has
-/// few numbers.
+/// Draws cases from all rounds, because the first cases of a round are similar. Each case has another seed, because
+/// small sets have few cases.
 std::vector<std::string> drawLines(const CaseSet &set, const Target &target, const CorpusOptions &options) {
   std::unique_ptr<PrimitiveCases> cases = set.make();
   cases->target = target;

@@ -1,10 +1,6 @@
-//===- Cost.cpp - What compiling costs, for each primitive ----------------===//
+//===- Cost.cpp - The cost of compilation, per primitive ------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See Cost.h.
-//
 //===----------------------------------------------------------------------===//
 #include "Cost.h"
 
@@ -24,7 +20,7 @@
 namespace quern {
 namespace {
 
-/// Counts the instructions of this thread while it lives.
+/// Counts the instructions of this thread during its lifetime.
 class HardwareCounter {
 public:
   HardwareCounter() {
@@ -42,7 +38,7 @@ public:
   }
   HardwareCounter(const HardwareCounter &) = delete;
   HardwareCounter &operator=(const HardwareCounter &) = delete;
-  /// So far; 0 if it does not count.
+  /// Returns the count so far; 0 if the counter is not available.
   uint64_t count() const {
     uint64_t value = 0;
     return file >= 0 && read(file, &value, sizeof(value)) == sizeof(value) ? value : 0;
@@ -63,7 +59,7 @@ uint64_t threadMicroseconds() {
   return static_cast<uint64_t>(time.tv_sec) * 1000000 + static_cast<uint64_t>(time.tv_nsec) / 1000;
 }
 
-/// Whatever comes of it: a refusal costs, too.
+/// Ignores the result, because a refusal also costs time.
 void compileOne(const KernelRequest &request) {
   RunningCase running(concat("quern compile '", request.line, "' --target=", request.target, " -o kernel"));
   (void)compileTo(request.line, request.target, quern_form_artifact);
@@ -71,7 +67,7 @@ void compileOne(const KernelRequest &request) {
 
 } // namespace
 
-/// Its name is for who counts from outside.
+/// Has a C name, so that an external profiler can find it.
 extern "C" __attribute__((noinline)) void quern_kernels_measured(const std::vector<KernelRequest> &requests) {
   for (const KernelRequest &request : requests)
     compileOne(request);
@@ -97,7 +93,7 @@ uint64_t leastMicroseconds(const std::vector<KernelRequest> &requests, int64_t r
 
 namespace {
 
-/// What is measured together, and by what name: each file of problems or, without any, each set.
+/// Returns the groups that are measured together, with their names: each file of problems or, without files, each set.
 std::vector<std::pair<std::string, CorpusOptions>> partsOf(const CorpusOptions &options) {
   std::vector<std::pair<std::string, CorpusOptions>> parts;
   CorpusOptions own = options;
@@ -125,7 +121,7 @@ Result<void> printCosts(const CorpusOptions &options, Counter counter, int64_t r
     Result<std::vector<KernelRequest>> requests = corpusOf(own);
     if (!requests)
       return requests.takeError();
-    for (const std::string &target : options.targets) // contexts, target machines
+    for (const std::string &target : options.targets) // creates contexts and target machines
       compileOne({target, "softmax fwd_i alg=accurate src=f32:7x33:ab dst=f32:7x33:ab axis=1"});
     const uint64_t before = hardware.count();
     if (counter == Counter::Seconds)

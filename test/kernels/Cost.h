@@ -1,4 +1,4 @@
-//===- Cost.h - What compiling costs, for each primitive ------------------===//
+//===- Cost.h - The cost of compilation, per primitive --------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -16,18 +16,20 @@
 namespace quern {
 
 enum class Counter {
-  Hardware, ///< instructions that this thread retires outside of the kernel, counted by the CPU
-  /// Instructions, counted by whoever runs this program: all within quern_kernels_measured(), once for each set.
+  Hardware, ///< instructions that this thread retires in user mode, counted by the CPU
+  /// Instructions within quern_kernels_measured(), which an external profiler counts; it is called once per set.
   Outside,
-  Seconds, ///< of this thread's CPU time, for each problem the least of some repetitions
+  Seconds, ///< CPU time of this thread: the sum over problems of the minimum over repetitions
 };
 
 /// Compiles each problem that a set of cases draws and prints a line for each set; with Counter::Outside only the set's
-/// name. What is made once in a process is made before. `unimplemented`: this machine has no such counter.
+/// name. Objects that are created once per process are created before. Returns `unimplemented` if this machine has no
+/// such counter.
 Result<void> printCosts(const CorpusOptions &options, Counter counter, int64_t repetitions, std::ostream &os);
 
-/// Prints the costs of two files and what has grown. True if none is more than `percent` above what it was; 0 stands
-/// for 1 of instructions and for 10 of time. `invalid_arguments`: a file has no costs, or the two are not of the same.
+/// Prints the costs of two files and the increases. Returns true if none exceeds its old value by more than `percent`;
+/// 0 means 1 for instructions and 10 for time. Returns `invalid_arguments` if a file has no costs, or the two have
+/// different units or sets.
 Result<bool> compareCosts(const std::string &before, const std::string &after, double percent, std::ostream &os);
 
 } // namespace quern

@@ -1,10 +1,6 @@
-//===- CostComparison.cpp - What has come to cost more --------------------===//
+//===- CostComparison.cpp - Increases of compilation costs ----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See Cost.h.
-//
 //===----------------------------------------------------------------------===//
 #include "Command.h"
 #include "Cost.h"
@@ -16,7 +12,7 @@
 namespace quern {
 namespace {
 
-/// By unit and set.
+/// Costs by unit and set.
 using Costs = std::map<std::pair<std::string, std::string>, double>;
 
 Result<Costs> readCosts(const std::string &path) {

@@ -1,10 +1,6 @@
-//===- DigestComparison.cpp - What differs between the kernels of two builds ===//
+//===- DigestComparison.cpp - Differences between kernels of two builds ----===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See DigestComparison.h.
-//
 //===----------------------------------------------------------------------===//
 #include "DigestComparison.h"
 
@@ -18,7 +14,7 @@
 namespace quern {
 namespace {
 
-/// Of the kernels of a primitive for a target.
+/// Counts of the kernels of a primitive for a target.
 struct Counts {
   int64_t all = 0, different = 0, code = 0, plan = 0, program = 0, reason = 0;
 };
@@ -26,7 +22,7 @@ struct Counts {
 class DigestComparison {
 public:
   void add(const KernelDigest &before, const KernelDigest &after);
-  /// Of a problem that only one of the files has.
+  /// Adds a problem that only one of the files has.
   void addSingle(const KernelDigest &digest, bool isOld);
   bool print(size_t shown, std::ostream &os) const;
 
@@ -45,7 +41,7 @@ std::string primitiveOf(const KernelDigest &digest) {
   return line.substr(0, line.find(' '));
 }
 
-/// As compiled, or why not.
+/// Returns "compiled", or the reason of the refusal or failure.
 std::string outcomeOf(const KernelDigest &digest) {
   return digest.isCompiled() ? "compiled" : concat(digest.code, ": ", digest.reason);
 }

@@ -1,4 +1,4 @@
-//===- DigestComparison.h - What differs between the kernels of two builds ===//
+//===- DigestComparison.h - Differences between kernels of two builds ------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -11,11 +11,11 @@
 
 namespace quern {
 
-/// The digests of a file, in its order. `invalid_arguments`: one cannot be read, or there is none.
+/// Returns the digests of a file, in order; `invalid_arguments` if a line cannot be read or the file has none.
 Result<std::vector<KernelDigest>> readDigests(const std::string &path);
 
-/// Prints how many of how many differ, by primitive and target, and `shown` of them with which part differs. True if
-/// nothing does: neither a digest nor a reason, and both files have the same problems.
+/// Prints the numbers of compared and different kernels by primitive and target, and `shown` of the different ones with
+/// the part that differs. Returns true if no digest and no reason differs and both files have the same problems.
 bool compareDigests(std::vector<KernelDigest> before, std::vector<KernelDigest> after, size_t shown, std::ostream &os);
 
 } // namespace quern

@@ -1,10 +1,6 @@
-//===- KernelDigest.cpp - A kernel in three numbers -----------------------===//
+//===- KernelDigest.cpp - Digests of a kernel -----------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See KernelDigest.h.
-//
 //===----------------------------------------------------------------------===//
 #include "KernelDigest.h"
 
@@ -21,10 +17,10 @@ constexpr std::string_view refused = "refused", failed = "failed", reasonMark = 
 
 std::string shortDigest(std::string_view bytes) { return digestOf(bytes).hex().substr(0, 16); }
 
-/// The first line, without a caret under the problem.
+/// Returns the first line, without the caret under the problem.
 std::string firstLine(const std::string &message) { return message.substr(0, message.find('\n')); }
 
-/// Whatever is launched and how, without the code.
+/// Returns the launch program and everything else except the code.
 std::string programBytes(Artifact artifact) {
   for (std::string *text :
        {&artifact.descriptor, &artifact.target, &artifact.buildId, &artifact.keyBytes, &artifact.plan, &artifact.code})
@@ -55,7 +51,7 @@ bool isRefusal(Status status) {
   return status == Status::Unimplemented || status == Status::InvalidArguments || status == Status::NotRequired;
 }
 
-/// The next word, which is taken off the text with the space behind it.
+/// Removes the next word and the space after it from `text`; returns the word.
 std::string_view takeWord(std::string_view &text) {
   const std::string_view word = text.substr(0, text.find(' '));
   text.remove_prefix(std::min(word.size() + 1, text.size()));

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Compiles many problems for many targets, runs nothing, and says what another build makes of them differently.
-// tools/kernels.sh is how it is used.
+// Compiles many problems for many targets, runs nothing, and compares the results with those of another build.
+// tools/kernels.sh runs it.
 //
 //===----------------------------------------------------------------------===//
 #include "Command.h"
@@ -51,7 +51,7 @@ struct ComparisonOptions {
   double percent = 0;
 };
 
-/// Of a file of digests.
+/// Returns the problems of a file of digests.
 Result<std::vector<KernelRequest>> requestsOf(const std::string &path) {
   Result<std::vector<KernelDigest>> digests = readDigests(path);
   if (!digests)
@@ -137,7 +137,7 @@ int cost(const CostOptions &options) {
   return done ? static_cast<int>(exitOk) : reportError(done.error());
 }
 
-/// Files of costs begin with their unit.
+/// Files of costs start with their unit.
 Result<bool> isSame(const ComparisonOptions &options) {
   Result<std::string> text = readFile(options.before);
   if (!text)

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The texts of LLVM IR and of assembly are read by the few forms that masked accesses have in them. An access that LLVM
-// folds into another instruction takes that one's line, so a line without any access counts as a fault, too. Code
-// generation also drops branches that constants decide and merges equal ends of blocks, whose lines are then gone.
+// Masked accesses are found in the texts of LLVM IR and assembly by the few forms that they have. An access that LLVM
+// folds into another instruction has that instruction's line, so a line without any access is also a fault. Code
+// generation also drops branches that constants decide and merges equal ends of blocks, whose lines are then absent.
 //
 //===----------------------------------------------------------------------===//
 #include "MaskCheck.h"
@@ -39,7 +39,7 @@ struct MaskedAccess {
 struct Access {
   std::string text;
   bool isMasked = false;
-  int64_t bytes = 0; ///< the size of an access without a mask
+  int64_t bytes = 0; ///< size of an access without a mask
 };
 
 std::vector<std::string> linesOf(const std::string &text) {
@@ -50,7 +50,7 @@ std::vector<std::string> linesOf(const std::string &text) {
   return lines;
 }
 
-/// `@llvm.masked.load.v16f32.p0(ptr align 4 %5, <16 x i1> <i1 true, …>, …)` and the like.
+/// Reads `@llvm.masked.load.v16f32.p0(ptr align 4 %5, <16 x i1> <i1 true, …>, …)` and similar calls.
 std::optional<MaskedAccess> readMasked(const std::string &line) {
   static const std::regex call(
       R"(@llvm\.masked\.(load|store|gather|scatter|expandload|compressstore)\.(nx)?v\d+b?[fi](\d+))");
@@ -70,7 +70,7 @@ std::optional<MaskedAccess> readMasked(const std::string &line) {
   return access;
 }
 
-/// Bytes of an access of x86 without a mask, by its mnemonic or its widest register.
+/// Returns the bytes of an x86 access without a mask, by its mnemonic or its widest register.
 int64_t bytesOf(const std::string &instruction) {
   static const std::pair<const char *, int64_t> scalars[] = {
       {"ss\t", 4},     {"movd\t", 4},   {"sd\t", 8},        {"movq\t", 8},        {"movl\t", 4},
@@ -97,7 +97,7 @@ std::optional<Access> readAccess(const std::string &line) {
   return std::nullopt;
 }
 
-/// Returns true if all bytes of an access without a mask lie between lanes that are accessed anyway.
+/// Returns true if all bytes of an access without a mask are between lanes that are accessed anyway.
 bool isWithinLanes(const Access &access, const MaskedAccess &masked) {
   if (!masked.lanes)
     return false;
@@ -127,7 +127,7 @@ const nlohmann::json &stageOf(const nlohmann::json &trace, std::string_view name
   return none;
 }
 
-/// Calls `take` with each line of a stage but spills, the line of the schedule that it comes from, and its block of
+/// Calls `take` with each line of a stage except spills, the line of the schedule that it comes from, and its block of
 /// LLVM IR.
 template <typename Take> void forEachLine(const nlohmann::json &stage, Take take) {
   const std::vector<std::string> lines = linesOf(stage["text"]);

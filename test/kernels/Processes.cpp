@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Each process writes "NUMBER LINE" to a file of its own, which has no name and is read when all are done.
+// Each process writes "NUMBER LINE" to its own unnamed temporary file, which is read when all processes are done.
 //
 //===----------------------------------------------------------------------===//
 #include "Processes.h"
@@ -32,7 +32,7 @@ struct Worker {
   std::unique_ptr<FILE, FileCloser> output;
 };
 
-/// The number of the next piece of work, in memory that processes share.
+/// Number of the next piece of work, in shared memory.
 class SharedCounter {
 public:
   SharedCounter() {
@@ -62,7 +62,7 @@ private:
     std::cerr << error.what() << '\n';
     _exit(1);
   }
-  _exit(std::fflush(output) == 0 ? 0 : 1); // nothing of the parent's is written twice
+  _exit(std::fflush(output) == 0 ? 0 : 1); // data that the parent has buffered is not written twice
 }
 
 Result<Worker> start(size_t count, SharedCounter &counter, const std::function<std::string(size_t)> &make) {
@@ -78,7 +78,7 @@ Result<Worker> start(size_t count, SharedCounter &counter, const std::function<s
   return worker;
 }
 
-/// Waits for the process and puts its lines where they belong.
+/// Waits for the process and stores its lines at their numbers.
 Result<void> finish(Worker &worker, std::vector<std::string> &lines) {
   int status = 0;
   if (waitpid(worker.process, &status, 0) != worker.process || status != 0)

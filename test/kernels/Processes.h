@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Processes rather than threads, since the back end for devices serves one thread at a time.
+// Work is split between processes and not threads, because the back end for devices serves one thread at a time.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_KERNELS_PROCESSES_H
@@ -18,8 +18,8 @@
 
 namespace quern {
 
-/// The lines that `make` gives for 0 to `count` - 1, by their numbers. Each process takes the next number when it is
-/// done with one. Must be called before this process starts threads. `internal`: a process crashed; `runtime_error`: it
+/// Returns the lines of `make` for 0 to `count` - 1. Each process takes the next number when it has finished one. Must
+/// be called before this process starts threads. Returns `internal` if a process crashed, and `runtime_error` if one
 /// could not be started.
 Result<std::vector<std::string>> inProcesses(size_t count, int64_t processes,
                                              const std::function<std::string(size_t)> &make);

@@ -1,10 +1,9 @@
-//===- AmxEmulator.cpp - AMX on machines that have none -------------------===//
+//===- AmxEmulator.cpp - AMX on machines without it -----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// All instructions of AMX have a VEX prefix of three bytes; which one it is follows from the
-// prefix's `pp` and the opcode:
+// All AMX instructions have a three-byte VEX prefix. The prefix field `pp` and the opcode select the instruction:
 //
 //           no prefix                66            F3            F2
 //   49      ldtilecfg, tilerelease   sttilecfg     -             tilezero
@@ -12,10 +11,10 @@
 //   5C      -                        -             tdpbf16ps     tdpfp16ps
 //   5E      tdpbuud                  tdpbusd       tdpbsud       tdpbssd
 //
-// A machine with AMX has AVX-512 FP16 as well, of which LLVM uses vmovw (a word between memory and a vector register)
-// for words of any kind: that is emulated, too.
+// A machine with AMX also has AVX-512 FP16, of which LLVM uses vmovw (a word between memory and a vector register) for
+// words of any type, so vmovw is emulated as well.
 //
-// Operations are those of Intel's Software Developer's Manual, volume 2.
+// Operations follow Intel's Software Developer's Manual, volume 2.
 //
 //===----------------------------------------------------------------------===//
 #include "AmxEmulator.h"
@@ -33,7 +32,7 @@ namespace {
 constexpr int registerCount = 8, mostRows = 16, mostBytes = 64;
 
 struct Matrix {
-  int rows = 0, bytes = 0; ///< of a row
+  int rows = 0, bytes = 0; ///< `bytes`: bytes per row
   uint8_t data[mostRows][mostBytes] = {};
 };
 
@@ -52,7 +51,7 @@ struct Instruction {
   int opcode, length;
   bool isMemory;
   int reg, rm, vvvv;
-  uint64_t base = 0;  ///< with displacement; of memory
+  uint64_t base = 0;  ///< memory address, including the displacement
   uint64_t index = 0; ///< scaled
 };
 
@@ -62,8 +61,8 @@ uint64_t registerOf(const ucontext_t &context, int number) {
   return static_cast<uint64_t>(context.uc_mcontext.gregs[order[number]]);
 }
 
-/// Reads displacement and registers of a memory operand behind the ModRM byte, which is at `at`. A displacement
-/// of a byte counts `scale`.
+/// Reads the displacement and registers of a memory operand after the ModRM byte, which is at `at`. An 8-bit
+/// displacement is multiplied by `scale`.
 void decodeMemory(const ucontext_t &context, const uint8_t *code, int at, int scale, Instruction &own) {
   bool x = !(code[1] & 0x40), b = !(code[1] & 0x20);
   int mod = code[at++] >> 6, base = own.rm;
@@ -75,7 +74,7 @@ void decodeMemory(const ucontext_t &context, const uint8_t *code, int at, int sc
       own.index = registerOf(context, index) << (sib >> 6);
   }
   int32_t displacement = 0;
-  bool isAbsolute = base == 5 && mod == 0; // no base behind a SIB byte, the instruction pointer without one
+  bool isAbsolute = base == 5 && mod == 0; // no base with a SIB byte, the instruction pointer without one
   if (mod == 1) {
     displacement = static_cast<int8_t>(code[at]) * scale;
     at += 1;
@@ -91,7 +90,7 @@ void decodeMemory(const ucontext_t &context, const uint8_t *code, int at, int sc
     own.base += reinterpret_cast<uint64_t>(code) + static_cast<uint64_t>(at);
 }
 
-/// Nothing if the code at the instruction pointer has another form than AMX's instructions.
+/// Returns nothing if the code at the instruction pointer does not have the form of AMX instructions.
 std::optional<Instruction> decode(const ucontext_t &context) {
   const auto *code = reinterpret_cast<const uint8_t *>(context.uc_mcontext.gregs[REG_RIP]);
   bool isMap0F38 = code[0] == 0xc4 && (code[1] & 0x1f) == 2, isW0L0 = !(code[2] & 0x84);
@@ -119,7 +118,7 @@ bool configure(const uint8_t *from) {
   for (int reserved = 2; reserved < 16; ++reserved)
     if (from[reserved])
       return false;
-  // Of palette 0, which releases, and of a load that was interrupted, nothing here makes use.
+  // Palette 0, which releases the registers, and interrupted loads are not emulated: the kernels do not use them.
   if (from[0] != 1 || from[1] != 0)
     return false;
   state = next;
@@ -158,7 +157,7 @@ template <typename T> void put(Matrix &matrix, int row, int column, T value) {
   std::memcpy(matrix.data[row] + column * 4, &value, 4);
 }
 
-/// Products at even and at odd places are summed apart, from zero.
+/// Products at even and odd positions are summed separately, starting with zero.
 void multiplyBf16(Matrix &sums, const Matrix &a, const Matrix &b) {
   for (int m = 0; m < sums.rows; ++m)
     for (int n = 0; n < sums.bytes / 4; ++n) {
@@ -174,7 +173,7 @@ void multiplyBf16(Matrix &sums, const Matrix &a, const Matrix &b) {
 template <typename A, typename B> void multiplyBytes(Matrix &sums, const Matrix &a, const Matrix &b) {
   for (int m = 0; m < sums.rows; ++m)
     for (int n = 0; n < sums.bytes / 4; ++n) {
-      auto sum = get<uint32_t>(sums, m, n); // wraps
+      auto sum = get<uint32_t>(sums, m, n); // wraps around
       for (int k = 0; k < a.bytes; ++k)
         sum += static_cast<uint32_t>(get<A>(a, m, k) * get<B>(b, k / 4, 4 * n + k % 4));
       put(sums, m, n, sum);
@@ -231,7 +230,7 @@ bool execute(const Instruction &own) {
   return true;
 }
 
-/// The word of vector register `number` (its lowest); nothing above it stays if it is written.
+/// The lowest word of vector register `number`; writing it clears the rest of the register.
 struct VectorWord {
   ucontext_t &context;
   int number;
@@ -243,7 +242,7 @@ struct VectorWord {
   uint8_t *component(int which) const {
     uint32_t a = 0, offset = 0, c = 0, d = 0;
     __cpuid_count(0xd, which, a, offset, c, d);
-    if (!(present() >> which & 1)) // all zero, and not written
+    if (!(present() >> which & 1)) // the component is zero and was not saved
       std::memset(saved() + offset, 0, a);
     present() |= uint64_t(1) << which;
     return saved() + offset;
@@ -258,7 +257,7 @@ struct VectorWord {
     uint8_t *to = number < 16 ? saved() + 160 + 16 * number : component(sixteen) + 64 * (number - 16);
     std::memset(to, 0, number < 16 ? 16 : 64);
     std::memcpy(to, &value, 2);
-    present() |= 2; // of the lowest 128 bits of registers up to 15
+    present() |= 2; // the component with the low 128 bits of registers 0 to 15
     if (number < 16) {
       std::memset(component(halves) + 16 * number, 0, 16);
       std::memset(component(upper) + 32 * number, 0, 32);
@@ -298,7 +297,7 @@ void handle(int, siginfo_t *, void *where) {
     emulated.fetch_add(1, std::memory_order_relaxed);
     return;
   }
-  std::signal(SIGILL, SIG_DFL); // the instruction comes again
+  std::signal(SIGILL, SIG_DFL); // the instruction is executed again and terminates the process
 }
 
 } // namespace

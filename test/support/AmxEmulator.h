@@ -1,10 +1,10 @@
-//===- AmxEmulator.h - AMX on machines that have none ---------------------===//
+//===- AmxEmulator.h - AMX on machines without it -------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Lets a test run kernels that were made for AMX: the machine refuses each of its instructions, and the handler of that
-// signal does what the instruction would have done, bit for bit.
+// Lets a test run AMX kernels: the machine raises SIGILL for each AMX instruction, and the signal handler performs the
+// operation of the instruction, bit for bit.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_SUPPORT_AMXEMULATOR_H
@@ -14,14 +14,14 @@
 
 namespace quern::test {
 
-/// From now on, until the process ends. An instruction of AMX that the processor would refuse (shapes that do not fit,
-/// rows out of range), and any other that this one does not have, still ends the process.
+/// Emulates AMX until the process ends. AMX instructions that a processor would refuse (shapes that do not match, rows
+/// out of range), and other instructions that this processor does not have, still terminate the process.
 void emulateAmx();
 
-/// Instructions emulated so far, of all threads.
+/// Returns the number of instructions emulated so far, in all threads.
 uint64_t emulatedAmxInstructions();
 
-/// Whether this thread has released the registers since it last configured them.
+/// Returns true if this thread has released the registers since it last configured them.
 bool isAmxReleased();
 
 } // namespace quern::test

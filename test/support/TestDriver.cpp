@@ -13,7 +13,7 @@
 namespace quern::test {
 namespace {
 
-/// A function of the driver, which the loader has opened.
+/// Returns a function of the driver that the loader has opened.
 template <typename Function> Function *driverFunction(const char *name) {
   static void *driver = dlopen(std::getenv("ZE_ENABLE_ALT_DRIVERS"), RTLD_NOW | RTLD_LOCAL);
   return reinterpret_cast<Function *>(dlsym(driver, name));

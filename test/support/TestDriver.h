@@ -9,18 +9,18 @@
 
 namespace quern::test {
 
-/// Before the first use of Level Zero: lets the loader open the driver in test/support/ze-over-opencl, with the OpenCL
-/// runtime that `tools/peers.sh intel-opencl` installs, unless the environment names others ("none" is no other). False
-/// if that runtime is not there. Starts the program again with the runtime's folder in LD_LIBRARY_PATH, which only a
-/// starting process reads: it needs a newer oneTBB than the system has.
+/// Call it before the first use of Level Zero. Makes the loader open the driver of test/support/ze-over-opencl, with
+/// the OpenCL runtime that `tools/peers.sh intel-opencl` installs, unless the environment names others ("none" does not
+/// count). Returns false if that runtime is not installed. Restarts the program with the runtime's folder in
+/// LD_LIBRARY_PATH, which is read only at process start: the runtime needs a newer oneTBB than the system has.
 bool useTestDriver(char **argv);
 
-// Of the driver that is loaded; see its Tables.cpp.
+// Functions of the loaded driver; see its Tables.cpp.
 
-/// The n-th call from now on gives `result`, a ze_result_t; 0 takes the plan back.
+/// Makes the n-th call from now on return `result`, a ze_result_t; 0 cancels it.
 void failDriverCall(int64_t n, int32_t result);
 int64_t driverCalls();
-/// What was created or allocated and not given back.
+/// Returns the number of objects and allocations that were created and not destroyed.
 int64_t driverObjects();
 
 } // namespace quern::test

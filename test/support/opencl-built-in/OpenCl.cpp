@@ -1,11 +1,11 @@
-//===- OpenCl.cpp - An OpenCL that has the kernels of the tests -----------===//
+//===- OpenCl.cpp - An OpenCL with the kernels of the tests ---------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// As much of OpenCL as ze-over-opencl calls. It does not read SPIR-V: it has the kernels of
-// test/unit/LevelZero/kernels.ll in C++ and runs them on the thread that enqueues them. So the sanitizer for threads
-// sees every access of a kernel and everything that orders it, which it does not of a real runtime.
+// Implements the part of OpenCL that ze-over-opencl calls. It does not read SPIR-V: it has the kernels of
+// test/unit/LevelZero/kernels.ll in C++ and runs them on the thread that enqueues them. ThreadSanitizer therefore sees
+// every access of a kernel and all synchronization, unlike in a real runtime.
 //
 //===----------------------------------------------------------------------===//
 #define CL_TARGET_OPENCL_VERSION 300
@@ -77,7 +77,7 @@ template <typename Object> Object *give(Object *object, cl_int *error) {
     *error = object ? CL_SUCCESS : CL_INVALID_VALUE;
   return object;
 }
-/// The answer to a query, of which there may be less room than it takes.
+/// Answers a query; fails if `room` is too small for the value.
 cl_int answer(const void *value, size_t bytes, size_t room, void *out, size_t *size) {
   if (size)
     *size = bytes;
@@ -133,7 +133,7 @@ cl_int clGetDeviceInfo(cl_device_id, cl_device_info what, size_t room, void *out
   constexpr cl_device_type type = CL_DEVICE_TYPE_CPU;
   constexpr cl_device_fp_config fp = CL_FP_FMA;
   constexpr cl_uint vendor = 0;
-  // Of literals.
+  // Answers with a string literal.
   const auto text = [&](std::string_view value) { return answer(value.data(), value.size() + 1, room, out, size); };
   switch (what) {
   case CL_DEVICE_NAME:

@@ -28,7 +28,7 @@ bool loadExtensions(cl_platform_id platform) {
 }
 #undef ZOCL_LOAD
 
-/// What clGet…IDs(of…) lists.
+/// Returns the list of a clGet…IDs(of…) function.
 template <typename Id, typename Function, typename... Of> std::vector<Id> listIds(Function function, Of... of) {
   cl_uint count = 0;
   function(of..., 0, nullptr, &count);
@@ -41,7 +41,7 @@ Device *makeDevice(cl_device_id id) {
   constexpr cl_device_info subGroupSizes = 0x4108; // CL_DEVICE_SUB_GROUP_SIZES_INTEL
   auto *device = new Device{id, queryText(cl.clGetDeviceInfo, id, CL_DEVICE_NAME) + " (Level Zero over OpenCL)", {}};
   const std::string wanted = "," + std::string(settings.subGroupSizes) + ",";
-  for (size_t size : device->info<std::array<size_t, 16>>(subGroupSizes)) // zeros behind the last
+  for (size_t size : device->info<std::array<size_t, 16>>(subGroupSizes)) // zeros after the last size
     if (size && wanted.find("," + std::to_string(size) + ",") != std::string::npos)
       device->subGroupSizes.push_back(static_cast<uint32_t>(size));
   return device;
@@ -72,7 +72,7 @@ ze_result_t init(ze_init_flags_t flags) {
   return fits && !devices().empty() ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNINITIALIZED;
 }
 
-/// A query of a list, which is asked for its length first.
+/// Answers a query of a list; the application first queries the length.
 template <typename Item, typename Out> ze_result_t giveList(const Item *items, size_t size, uint32_t *count, Out *out) {
   if (!*count || *count > size)
     *count = static_cast<uint32_t>(size);
@@ -88,7 +88,7 @@ ze_result_t getDevices(ze_driver_handle_t, uint32_t *count, ze_device_handle_t *
   return giveList(devices().data(), devices().size(), count, out);
 }
 
-/// Zeroes properties, but for what the application has filled in.
+/// Zeroes properties except the fields that the application has filled in.
 template <typename Properties> void clear(Properties *properties) {
   *properties = Properties{.stype = properties->stype, .pNext = properties->pNext};
 }
@@ -168,7 +168,7 @@ OpenCl cl;
 std::atomic<int64_t> Counted::live{0};
 
 const std::vector<Device *> &devices() {
-  // Never destroyed: threads of queues may outlive main().
+  // Never destroyed, because threads of queues may outlive main().
   static const auto *found = new std::vector<Device *>(findDevices());
   return *found;
 }

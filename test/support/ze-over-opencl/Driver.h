@@ -1,11 +1,11 @@
-//===- Driver.h - What all parts of the driver know ------------------------===//
+//===- Driver.h - Common declarations of the driver -----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
 // A Level Zero driver for tests, which runs SPIR-V on any OpenCL runtime with SPIR-V and unified shared memory; see
-// README.md beside this file. Each source file adds the calls that it has to the tables which the loader gets:
-// Devices.cpp, Memory.cpp, Modules.cpp, Queues.cpp.
+// README.md next to this file. Each source file adds its functions to the tables that the loader requests: Devices.cpp,
+// Memory.cpp, Modules.cpp, Queues.cpp.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_ZE_OVER_OPENCL_DRIVER_H
@@ -29,7 +29,7 @@
 
 namespace zocl {
 
-/// A variable of the environment.
+/// Returns an environment variable, or `fallback` if it is unset or empty.
 inline const char *setting(const char *name, const char *fallback) {
   const char *value = std::getenv(name);
   return value && *value ? value : fallback;
@@ -38,7 +38,7 @@ inline uint32_t number(const char *name, const char *fallback) {
   return static_cast<uint32_t>(std::atoi(setting(name, fallback)));
 }
 
-/// What the environment says, read when the driver is opened.
+/// Settings from the environment, read when the driver is opened.
 inline const struct Settings {
   const char *library = setting("ZE_OPENCL_LIBRARY", "libOpenCL.so.1");
   const std::string type = setting("ZE_OPENCL_TYPE", "");
@@ -51,7 +51,7 @@ inline const struct Settings {
   bool isTracing = number("ZE_OPENCL_TRACE", "0");
 } settings;
 
-/// One line on stderr.
+/// Prints one line to stderr.
 template <typename... Parts> void say(const Parts &...parts) {
   ((std::osyncstream(std::cerr) << "ze-over-opencl: ") << ... << parts) << '\n';
 }
@@ -68,7 +68,7 @@ template <typename... Parts> void say(const Parts &...parts) {
   X(clSetKernelArgMemPointerINTEL) X(clEnqueueMemcpyINTEL)
 // clang-format on
 
-/// The functions of OpenCL, which is opened at run time.
+/// Functions of OpenCL, which is loaded at run time.
 struct OpenCl {
 #define ZOCL_DECLARE(name) decltype(&::name) name = nullptr;
   ZOCL_CORE_FUNCTIONS(ZOCL_DECLARE) ZOCL_EXTENSION_FUNCTIONS(ZOCL_DECLARE)
@@ -76,12 +76,12 @@ struct OpenCl {
 };
 extern OpenCl cl;
 
-/// What clGet…Info(of…) says, which is a value of a known size; zero if it fails.
+/// Returns the value of clGet…Info(of…), which has a fixed size; zero on failure.
 template <typename Value, typename Function, typename... Of> Value query(Function function, Of... of) {
   Value value = Value();
   return function(of..., sizeof value, &value, nullptr) == CL_SUCCESS ? value : Value();
 }
-/// What clGet…Info(of…) says, which is text; "" if it fails.
+/// Returns the text of clGet…Info(of…); "" on failure.
 template <typename Function, typename... Of> std::string queryText(Function function, Of... of) {
   size_t size = 0;
   if (function(of..., 0, nullptr, &size) != CL_SUCCESS)
@@ -91,7 +91,7 @@ template <typename Function, typename... Of> std::string queryText(Function func
   return text.c_str();
 }
 
-/// An object of OpenCL that its last owner releases, or none.
+/// Returns a shared pointer that releases the object with its last owner, or null.
 template <typename Object> std::shared_ptr<Object> own(Object *object, cl_int (*release)(Object *)) {
   return object ? std::shared_ptr<Object>(object, release) : nullptr;
 }
@@ -101,13 +101,13 @@ ze_result_t translate(cl_int error);
 struct Device {
   cl_device_id id;
   std::string name;
-  std::vector<uint32_t> subGroupSizes; ///< that the application may see
+  std::vector<uint32_t> subGroupSizes; ///< sizes that the application sees
   template <typename Value> Value info(cl_device_info what) const { return query<Value>(cl.clGetDeviceInfo, id, what); }
 };
-/// The devices of the first platform that fits; none if there is no such OpenCL.
+/// Returns the devices of the first suitable platform; empty if there is none.
 const std::vector<Device *> &devices();
 
-/// A base of everything that the application creates and must destroy.
+/// Base of all objects that the application creates and must destroy.
 struct Counted {
   Counted() { ++live; }
   Counted(const Counted &) { ++live; }
@@ -119,7 +119,7 @@ struct Context : Counted {
   std::shared_ptr<_cl_context> id;
 };
 
-/// The object behind a handle, which is its address.
+/// Returns the object of a handle, which is its address.
 template <typename Object, typename Handle> Object *as(Handle handle) { return reinterpret_cast<Object *>(handle); }
 template <typename Object, typename Handle> ze_result_t give(Object *object, Handle *handle) {
   *handle = reinterpret_cast<Handle>(object);
@@ -130,20 +130,21 @@ template <typename Object, typename Handle> ze_result_t destroy(Handle handle) {
   return ZE_RESULT_SUCCESS;
 }
 
-/// The number of the allocation that a pointer leads into, which no other has; 0: none.
+/// Returns the unique number of the allocation that contains the address; 0: none.
 uint64_t allocationAt(const void *pointer);
-/// While one exists device memory can be touched. With ZE_OPENCL_GUARD a queue makes one for the commands it runs.
+/// Makes device memory accessible during its lifetime. With ZE_OPENCL_GUARD, a queue creates one while it runs
+/// commands.
 struct DeviceAccess {
   DeviceAccess();
   ~DeviceAccess();
 };
 
-/// Gives OpenCL a command, and an event of OpenCL if it is asked for one.
+/// Enqueues a command in OpenCL; the event is created if the pointer is not null.
 using Enqueue = std::function<ze_result_t(cl_command_queue, cl_event *)>;
-/// A launch with the arguments that the kernel has now, or why it cannot be. A launch of no groups stays empty.
+/// Creates a launch with the current arguments of the kernel, or fails. A launch without groups stays empty.
 ze_result_t makeLaunch(ze_kernel_handle_t handle, const ze_group_count_t &groups, Enqueue &enqueue);
 
-/// Until no queue has anything left to do.
+/// Waits until no queue has work left.
 void waitForAllQueues();
 
 void addDevices(ze_dditable_t &tables);
@@ -151,10 +152,10 @@ void addMemory(ze_dditable_t &tables);
 void addModules(ze_dditable_t &tables);
 void addQueues(ze_dditable_t &tables);
 
-/// What a test has asked this call to give instead of doing its work; see zeOverOpenClFail() in Tables.cpp.
+/// Returns the failure that a test has planned for this call; see zeOverOpenClFail() in Tables.cpp.
 ze_result_t plannedFailure();
 
-/// The function, but for the call that is to fail. What gives something back never fails.
+/// Calls the function unless the call is to fail. Functions that destroy or free something never fail.
 template <auto Function, typename... Arguments> ze_result_t mayFail(Arguments... arguments) {
   const ze_result_t planned = plannedFailure();
   return planned ? planned : Function(arguments...);

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// With ZE_OPENCL_GUARD device memory lies in pages of its own, ends or begins flush at a page that is never accessible,
-// begins poisoned, and is closed to the host unless a queue is at work.
+// With ZE_OPENCL_GUARD, device memory has separate pages, ends or starts at an inaccessible page, is poisoned at first,
+// and is inaccessible to the host unless a queue is running.
 //
 //===----------------------------------------------------------------------===//
 #include "Driver.h"
@@ -31,15 +31,15 @@ struct Allocation : Counted {
   size_t size = 0;
   uint64_t id = 0;
   char *base = nullptr;
-  std::span<char> pages{}; ///< where they are guarded; a guard lies behind them and one in front
+  std::span<char> pages{}; ///< pages of guarded memory; there is a guard page before and after them
 };
 
-// Never destroyed: the thread of a queue that the application forgot may use them at exit.
+// Never destroyed, because the thread of a queue that the application did not destroy may use them at exit.
 std::mutex &mutex = *new std::mutex;
 std::map<char *, Allocation> &allocations = *new std::map<char *, Allocation>;
 uint64_t lastId = 0, queuesAtWork = 0;
 
-/// The caller holds the mutex.
+/// Returns the allocation that contains the address, or null. The caller holds the mutex.
 const Allocation *find(const void *pointer) {
   auto *p = static_cast<char *>(const_cast<void *>(pointer));
   auto next = allocations.upper_bound(p);
@@ -49,7 +49,7 @@ const Allocation *find(const void *pointer) {
   return p < before.base + before.size ? &before : nullptr;
 }
 
-/// Opens guarded memory with the first queue at work and closes it behind the last.
+/// Makes guarded memory accessible when the first queue starts to run and inaccessible when the last one stops.
 void addQueueAtWork(int change) {
   std::lock_guard lock(mutex);
   const bool wasOpen = queuesAtWork;
@@ -60,8 +60,8 @@ void addQueueAtWork(int change) {
       mprotect(allocation.pages.data(), allocation.pages.size(), isOpen ? PROT_READ | PROT_WRITE : PROT_NONE);
 }
 
-/// Flush at the end, whatever alignment of at most a line the application asked for: its kernels take memory that
-/// begins anywhere, and a gap of part of a line would hide what they read there.
+/// Memory ends at the guard page, even if the application requested an alignment of up to a cache line: kernels accept
+/// memory with any alignment, and a gap would hide reads past its end.
 ze_result_t allocateGuarded(Allocation &made, size_t alignment) {
   const size_t size = (made.size + pageBytes - 1) / pageBytes * pageBytes;
   void *all = mmap(nullptr, size + 2 * pageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -85,12 +85,12 @@ ze_result_t allocateByOpenCl(Allocation &made, cl_uint alignment) {
                            : cl.clHostMemAllocINTEL(context, nullptr, made.size, alignment, &error);
   if (!base)
     return error ? translate(error) : ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
-  // Fresh memory is zero more often than a program may hope.
+  // Poisoned, because fresh memory is often zero.
   made.base = static_cast<char *>(std::memset(base, poison, made.size));
   return ZE_RESULT_SUCCESS;
 }
 
-/// `device` is none for memory of the host, and for shared memory that no device owns.
+/// `device` is null for host memory, and for shared memory that no device owns.
 ze_result_t allocate(ze_context_handle_t context, ze_device_handle_t device, ze_memory_type_t type, size_t size,
                      size_t alignment, void **out) {
   if (!size || size > devices()[0]->info<cl_ulong>(CL_DEVICE_MAX_MEM_ALLOC_SIZE))

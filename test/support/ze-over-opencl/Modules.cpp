@@ -18,7 +18,8 @@ namespace {
 
 using GroupSize = std::array<size_t, 3>;
 
-/// What SPIR-V says of a kernel. OpenCL tells the kinds of arguments only with a build option, and never their sizes.
+/// A kernel as described by SPIR-V. OpenCL reports the kinds of arguments only with a build option, and never their
+/// sizes.
 struct KernelInfo {
   struct Argument {
     bool isPointer = false;
@@ -26,14 +27,14 @@ struct KernelInfo {
   };
   std::string name;
   std::vector<Argument> arguments;
-  GroupSize groupSize = {0, 0, 0}; ///< required ones, or 0
+  GroupSize groupSize = {0, 0, 0}; ///< required sizes, or 0
   uint32_t subGroupSize = 0;
 };
 
-/// Takes the instructions of a module that say what kernels there are.
+/// Reads the instructions of a module that describe its kernels.
 class SpirvReader {
 public:
-  /// What is wrong, or "". Intel's CPU runtime ends the process on a module that is cut short, which is refused here.
+  /// Returns the error, or "". Truncated modules are refused here, because Intel's CPU runtime aborts on them.
   std::string read(std::span<const uint32_t> words) {
     if (words.size() < 6 || words[0] != 0x07230203)
       return "not a SPIR-V module\n";
@@ -62,7 +63,7 @@ private:
   };
   enum : uint32_t { Function = 54, FunctionEnd = 56, KernelModel = 6, LocalSizeMode = 17, SubgroupSizeMode = 35 };
 
-  /// False at a kernel with an argument that is no number and no pointer.
+  /// Returns false for a kernel with an argument that is neither a number nor a pointer.
   bool take(uint32_t op, std::span<const uint32_t> w) {
     if (op == FunctionEnd) {
       --openFunctions;
@@ -96,7 +97,7 @@ private:
                        [](const auto &argument) { return argument.size > 0; });
   }
 
-  std::map<uint32_t, KernelInfo::Argument> types; ///< size 0: not the type of an argument
+  std::map<uint32_t, KernelInfo::Argument> types; ///< size 0: not a type of arguments
   std::map<uint32_t, std::vector<uint32_t>> signatures;
   std::map<uint32_t, size_t> entries; ///< function id to kernel
   int openFunctions = 0;
@@ -113,17 +114,17 @@ struct BuildLog : Counted {
 };
 struct Kernel : Counted {
   KernelInfo info;
-  std::shared_ptr<_cl_kernel> id;  ///< lives on while commands use it
-  std::vector<std::string> values; ///< of the arguments; empty: not set
+  std::shared_ptr<_cl_kernel> id;  ///< stays alive while commands use it
+  std::vector<std::string> values; ///< values of the arguments; empty: not set
   GroupSize group = {1, 1, 1};
-  cl_ulong localBytes = 0;               ///< of work-group memory
-  std::map<uint32_t, uint64_t> memory{}; ///< the allocations that arguments lead into
+  cl_ulong localBytes = 0;               ///< size of work-group memory in bytes
+  std::map<uint32_t, uint64_t> memory{}; ///< allocations that arguments refer to
 };
 
-/// What a native binary of this driver begins with: the SPIR-V follows.
+/// Start of a native binary of this driver; the SPIR-V follows.
 constexpr std::string_view nativeMagic = "zeocl-1\n";
 
-/// What is wrong, or "".
+/// Returns the error, or "".
 std::string takeCode(Module &module, const ze_module_desc_t &desc) {
   std::string_view code(reinterpret_cast<const char *>(desc.pInputModule), desc.inputSize);
   if (desc.format == ZE_MODULE_FORMAT_NATIVE) {
@@ -147,8 +148,8 @@ std::string takeCode(Module &module, const ze_module_desc_t &desc) {
   return "";
 }
 
-/// What is wrong, or "". A log of warnings goes to `log`. Without optimisation Intel's CPU runtime forms no sub-groups,
-/// and it refuses options that it does not know: it gets none.
+/// Returns the error, or ""; `log` receives warnings. No options are passed: without optimization, Intel's CPU runtime
+/// forms no sub-groups, and it refuses unknown options.
 std::string build(Module &module, const Context &context, std::string &log) {
   cl_int error = CL_SUCCESS;
   const cl_program program =
@@ -222,7 +223,7 @@ ze_result_t setGroupSize(ze_kernel_handle_t handle, uint32_t x, uint32_t y, uint
   return ZE_RESULT_SUCCESS;
 }
 
-/// The value of an argument that is a pointer.
+/// Returns the value of a pointer argument.
 const void *pointerIn(const std::string &value) {
   const void *pointer = nullptr;
   std::memcpy(&pointer, value.data(), sizeof pointer);
@@ -244,8 +245,8 @@ ze_result_t setArgument(ze_kernel_handle_t handle, uint32_t index, size_t size, 
   return ZE_RESULT_SUCCESS;
 }
 
-/// A kernel of OpenCL has its arguments set and is launched under this. Never destroyed: threads of
-/// queues may outlive main().
+/// Held while the arguments of an OpenCL kernel are set and it is launched. Never destroyed, because threads of queues
+/// may outlive main().
 std::mutex &launching = *new std::mutex;
 
 ze_result_t launch(const Kernel &kernel, const GroupSize &global, cl_command_queue queue, cl_event *event) {
@@ -257,7 +258,7 @@ ze_result_t launch(const Kernel &kernel, const GroupSize &global, cl_command_que
     const std::string &value = kernel.values[i];
     const bool isPointer = kernel.info.arguments[i].isPointer;
     const void *pointer = isPointer ? pointerIn(value) : nullptr;
-    if (pointer && allocationAt(pointer) != kernel.memory.at(i)) { // another one may have its address
+    if (pointer && allocationAt(pointer) != kernel.memory.at(i)) { // another allocation may have the address
       say("argument ", i, " of ", kernel.info.name, " was freed before it ran");
       return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
@@ -266,7 +267,7 @@ ze_result_t launch(const Kernel &kernel, const GroupSize &global, cl_command_que
     if (error)
       return translate(error);
   }
-  const cl_uint dims = global[2] > 1 ? 3 : global[1] > 1 ? 2 : 1; // each takes Intel's runtime time
+  const cl_uint dims = global[2] > 1 ? 3 : global[1] > 1 ? 2 : 1; // more dims are slower in Intel's runtime
   return translate(
       cl.clEnqueueNDRangeKernel(queue, id, dims, nullptr, global.data(), kernel.group.data(), 0, nullptr, event));
 }

@@ -16,21 +16,21 @@ namespace {
 
 struct Event : Counted {
   bool isSet = false;
-  uint64_t start = 0, end = 0; ///< of the command that signalled it, in ns
+  uint64_t start = 0, end = 0; ///< time of the command that signaled it, in ns
 };
 struct EventPool : Counted {
   uint32_t count = 0;
 };
 
 struct Command {
-  Enqueue enqueue{}; ///< none: the device is waited for
+  Enqueue enqueue{}; ///< none: waits for the device
   bool isBarrier = false;
   Event *signal = nullptr;
   std::vector<Event *> waits{};
 };
 using Commands = std::vector<Command>;
 
-/// What all queues share. `changed` tells of any change to what the mutex guards: this, the jobs of queues, and events.
+/// State that all queues share. `changed` is notified of changes of data that the mutex guards: this, jobs and events.
 struct Shared {
   std::mutex mutex;
   std::condition_variable changed;
@@ -39,7 +39,7 @@ struct Shared {
 };
 Shared &shared = *new Shared; // never destroyed: threads of queues may outlive main()
 
-/// Changes something that others may wait for.
+/// Changes shared state and wakes all waiting threads.
 template <typename Change> void change(Change makeChange) {
   {
     std::lock_guard lock(shared.mutex);
@@ -48,7 +48,8 @@ template <typename Change> void change(Change makeChange) {
   shared.changed.notify_all();
 }
 
-/// Until `isDone` or the device is lost, which every later wait says. NOT_READY after so many ns.
+/// Waits for `isDone`, or until the device is lost, which every later wait also returns. Returns NOT_READY after
+/// `timeout` ns.
 template <typename IsDone> ze_result_t waitFor(uint64_t timeout, IsDone isDone) {
   std::unique_lock lock(shared.mutex);
   const auto isReady = [&] { return isDone() || shared.lost; };
@@ -67,13 +68,13 @@ ze_result_t setEvent(Event &event, bool isSet, uint64_t start = 0, uint64_t end 
   return ZE_RESULT_SUCCESS;
 }
 
-/// Runs what is submitted on a thread of its own, in order.
+/// Runs submitted commands in order on a separate thread.
 class Queue : public Counted {
 public:
   Queue(std::shared_ptr<_cl_command_queue> queue, Device &device, bool isSynchronous)
       : queue(std::move(queue)), device(device), isSynchronous(isSynchronous), worker([this] { work(); }) {}
   ~Queue() {
-    change([this] { isStopping = true; }); // jobs that nothing holds back are finished first
+    change([this] { isStopping = true; }); // jobs that need not wait are finished first
     worker.join();
   }
 
@@ -112,8 +113,8 @@ private:
     }
   }
 
-  /// Commands between two barriers are unordered in Level Zero. Normally they run as they were recorded; to run the
-  /// last one that is ready first shows where a barrier or an event is missing.
+  /// Runs commands as recorded, or in reverse order: Level Zero does not order commands between two barriers, so
+  /// running the last ready command first reveals a missing barrier or event.
   ze_result_t run(const Commands &commands) {
     const DeviceAccess access;
     std::deque<const Command *> left;
@@ -134,7 +135,7 @@ private:
     return translate(cl.clFinish(queue.get()));
   }
 
-  /// NOT_READY if the queue ends, or the device is lost, before the command may run.
+  /// Returns NOT_READY if the queue ends or the device is lost before the command may run.
   ze_result_t runOne(const Command &command) {
     bool isReady = false;
     if (waitFor(UINT64_MAX, [&] { return (isReady = areSet(command.waits)) || isStopping; }) || !isReady)
@@ -150,7 +151,7 @@ private:
       start = query<cl_ulong>(cl.clGetEventProfilingInfo, event, CL_PROFILING_COMMAND_START);
       end = query<cl_ulong>(cl.clGetEventProfilingInfo, event, CL_PROFILING_COMMAND_END);
       cl.clReleaseEvent(event);
-    } else { // of the same clock
+    } else { // use the same clock
       cl_ulong host = 0;
       cl.clGetDeviceAndHostTimer(device.id, &start, &host);
       end = start;
@@ -162,12 +163,12 @@ private:
   Device &device;
   const bool isSynchronous;
   bool isStopping = false;
-  std::deque<std::shared_ptr<const Commands>> jobs; ///< the first is at work
-  std::thread worker;                               ///< which begins with all else there
+  std::deque<std::shared_ptr<const Commands>> jobs; ///< the first job is running
+  std::thread worker;                               ///< initialized last, because it uses the other members
 };
 
 struct List : Counted {
-  std::unique_ptr<Queue> immediate{}; ///< of an immediate list, which has no commands
+  std::unique_ptr<Queue> immediate{}; ///< queue of an immediate list, which has no commands
   std::shared_ptr<Commands> commands = std::make_shared<Commands>();
   bool isClosed = false;
 };
@@ -220,7 +221,7 @@ ze_result_t reset(ze_command_list_handle_t handle) {
   List &list = *as<List>(handle);
   if (list.immediate)
     return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-  list.commands = std::make_shared<Commands>(); // a queue at work keeps the old ones
+  list.commands = std::make_shared<Commands>(); // a running queue keeps the old ones
   list.isClosed = false;
   return ZE_RESULT_SUCCESS;
 }

@@ -1,4 +1,4 @@
-//===- Tables.cpp - What the driver exports --------------------------------===//
+//===- Tables.cpp - Exported functions of the driver ----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -18,7 +18,7 @@ std::atomic<int32_t> failure{0};
 
 ze_result_t unsupported() { return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE; }
 
-/// The tables of one API, pointers to functions and nothing else.
+/// Tables of one API; they consist only of function pointers.
 template <typename Tables> Tables makeTables() {
   Tables tables;
   std::fill_n(reinterpret_cast<void **>(&tables), sizeof tables / sizeof(void *),
@@ -30,7 +30,7 @@ template <typename Tables> Tables makeTables() {
 }
 template <typename Tables> const Tables tables = makeTables<Tables>();
 
-/// An older loader has smaller tables than the headers this was built with, and is refused.
+/// An older loader is refused, because its tables are smaller than those of the headers of this build.
 template <typename Table> ze_result_t give(ze_api_version_t version, const Table &table, Table *out) {
   if (!out)
     return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
@@ -45,25 +45,25 @@ template <typename Table> ze_result_t give(ze_api_version_t version, const Table
 ze_result_t zocl::plannedFailure() {
   if (++calls != failingCall)
     return ZE_RESULT_SUCCESS;
-  if (failure != ZE_RESULT_NOT_READY) // no command runs on after an error that says the device is lost
+  if (failure != ZE_RESULT_NOT_READY) // after an error that means a lost device, no command may still run
     waitForAllQueues();
   return static_cast<ze_result_t>(failure.load());
 }
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
-/// For tests, which find these with dlsym(). The n-th call from now on gives `result`; the first is 1, and 0 takes the
-/// plan back. What destroys or frees is not counted.
+/// For tests, which find these functions with dlsym(). Makes the n-th call from now on return `result`; the first is 1,
+/// and 0 cancels it. Functions that destroy or free something are not counted.
 EXPORT void zeOverOpenClFail(int64_t n, int32_t result) {
   failure = result;
   failingCall = n ? calls + n : 0;
 }
-/// Calls so far that zeOverOpenClFail() counts.
+/// Returns the number of calls so far that zeOverOpenClFail() counts.
 EXPORT int64_t zeOverOpenClCalls() { return calls; }
-/// Objects and allocations that the application has created and not destroyed.
+/// Returns the number of objects and allocations that the application has created and not destroyed.
 EXPORT int64_t zeOverOpenClLive() { return zocl::Counted::live; }
 
-// What the loader asks for.
+// Functions that the loader looks up.
 #define TABLE(api, Name)                                                                                               \
   EXPORT ze_result_t api##Get##Name##ProcAddrTable(ze_api_version_t version, decltype(api##_dditable_t::Name) *out) {  \
     return give(version, tables<api##_dditable_t>.Name, out);                                                          \

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See OneDnn.h. The library stays open until the process ends: its thread pools do not survive a dlclose. Descriptors
-// with an offset cannot be created, so the pointer is moved instead.
+// The library stays open until the process exits, because its thread pools do not survive a dlclose. Descriptors with
+// an offset cannot be created, so the pointer is moved instead.
 //
 //===----------------------------------------------------------------------===//
 #include "OneDnnApi.h"
@@ -101,7 +101,7 @@ Result<void *> OneDnnPrimitive::layoutOf(const ArgumentInfo &argument) {
   return own != ownLayouts.end() ? Result<void *>(own->second) : describe(argument.desc);
 }
 
-/// `data` is laid out as our descriptor says: oneDNN gets a copy where it has a layout of its own.
+/// `data` has the layout of Quern's descriptor. If oneDNN has its own layout, it gets a copy.
 Result<void> OneDnnPrimitive::addMemory(const ArgumentInfo &argument, void *data) {
   const bool isOwn = ownLayouts.contains(argument.index), isMade = isMadeByForward(argument.index);
   Result<void *> desc = layoutOf(argument);

@@ -1,9 +1,10 @@
-//===- OneDnnDescs.cpp - Problems in the words of a genuine oneDNN --------===//
+//===- OneDnnDescs.cpp - Problems as descriptors of oneDNN ----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Blocked layouts are named by their tags, and what has no tag is given as a blob. Those of RNNs are in OneDnnRnn.cpp.
+// Blocked layouts are created by their tags; layouts without a tag are passed as a blob. Descriptors of RNNs are in
+// OneDnnRnn.cpp.
 //
 //===----------------------------------------------------------------------===//
 #include "OneDnnApi.h"
@@ -15,8 +16,8 @@
 
 namespace quern {
 
-/// The blob of 3.13 is its descriptor, which is ours but for the first eight bytes: those are taken from a
-/// descriptor of the same rank.
+/// The blob of 3.13 is oneDNN's descriptor, which equals Quern's except for the first eight bytes. Those are copied
+/// from a descriptor of the same rank.
 Result<void *> OneDnnPrimitive::describeByBlob(const TensorDesc &tensor) {
   TensorDesc blob;
   size_t size = 0;
@@ -39,14 +40,14 @@ Result<void *> OneDnnPrimitive::describeByBlob(const TensorDesc &tensor) {
   return desc;
 }
 
-/// A descriptor that this object owns.
+/// Returns a descriptor that this object owns.
 Result<void *> OneDnnPrimitive::describe(const TensorDesc &tensor) {
   void *desc = nullptr;
   TensorDesc atStart = tensor;
   atStart.offset0 = 0;
   std::string tag = atStart.tag();
   int type = static_cast<int>(tensor.dataType), status;
-  // Any number is taken for a type, and one that the release does not know makes it crash later.
+  // Every number is accepted as a type, and a type that the release does not know makes it crash later.
   if (tensor.dataType > DataType::Boolean && library.api->version()->minor < 4)
     return unimplemented("oneDNN: this release has no type ", nameOf(tensor.dataType));
   if (tensor.isPlain() && !tensor.hasPadding() && tensor.extras.flags == 0) {
@@ -56,7 +57,7 @@ Result<void *> OneDnnPrimitive::describe(const TensorDesc &tensor) {
   } else {
     return describeByBlob(atStart);
   }
-  // Releases differ in what they call a layout or a type that they do not know.
+  // Releases return different statuses for unknown layouts and types.
   if (status != 0)
     return unimplemented("oneDNN: refused a tensor with status ", status);
   descs.push_back(desc);
@@ -78,7 +79,7 @@ Result<void> OneDnnPrimitive::appendPostOp(void *postOps, const PostOp &post) {
   return explained(library.api->appendBinary(postOps, static_cast<int>(post.alg), *desc), "the binary post-op");
 }
 
-/// Scales, zero points and RNN parameters.
+/// Sets scales, zero points and RNN parameters.
 Result<void> OneDnnPrimitive::describeQuantization() {
   const OneDnn::Functions &api = *library.api;
   const Attributes &attr = problem.desc.attr;
@@ -130,8 +131,8 @@ Result<void> OneDnnPrimitive::describeDropout() {
       library.api->setDropout(attributes, *mask, static_cast<int>(dropout.seedType), dropout.usesOffset, 0), "dropout");
 }
 
-/// Permissions (fpmath, accumulation mode, determinism) are not passed on: the peer is to compute as
-/// exactly as it does by default.
+/// Relaxations (fpmath, accumulation mode, determinism) are not passed on, so the peer computes with its default
+/// accuracy.
 Result<void> OneDnnPrimitive::describeAttributes() {
   const Attributes &attr = problem.desc.attr;
   if (Result<void> made = explained(library.api->attrCreate(&attributes), "attributes"); !made)
@@ -153,7 +154,7 @@ Result<void> OneDnnPrimitive::describeAttributes() {
   return done;
 }
 
-/// The primitive descriptor, to be destroyed by the caller.
+/// These overloads return the primitive descriptor, which the caller destroys.
 Result<void *> OneDnnPrimitive::createDesc(const ReorderDesc &op) {
   Result<void *> src = describe(op.src), dst = describe(op.dst);
   if (!src || !dst)
@@ -165,7 +166,7 @@ Result<void *> OneDnnPrimitive::createDesc(const ReorderDesc &op) {
   return desc;
 }
 
-/// Likewise.
+/// Like createDesc(const ReorderDesc &).
 Result<void *> OneDnnPrimitive::createDesc(const EltwiseDesc &op) {
   const int alg = static_cast<int>(op.alg);
   const bool forward = isForward(op.prop);
@@ -191,7 +192,7 @@ Result<void *> OneDnnPrimitive::createDesc(const EltwiseDesc &op) {
   return desc;
 }
 
-/// Likewise.
+/// Like createDesc(const ReorderDesc &).
 Result<void *> OneDnnPrimitive::createDesc(const BinaryDesc &op) {
   Result<void *> src = describe(op.src), src1 = describe(op.src1), dst = describe(op.dst), src2 = nullptr;
   if (!op.src2.isZero())
@@ -233,21 +234,21 @@ Result<void *> OneDnnPrimitive::createFromAll(const std::vector<TensorDesc> &src
   return desc;
 }
 
-/// Likewise.
+/// Like createDesc(const ReorderDesc &).
 Result<void *> OneDnnPrimitive::createDesc(const SumDesc &op) {
   return createFromAll(op.srcs, op.dst, [&](void **desc, const void *dst, int count, const void *const *srcs) {
     return library.api->sum(desc, library.engine, dst, count, op.scales.data(), srcs, attributes);
   });
 }
 
-/// Likewise.
+/// Like createDesc(const ReorderDesc &).
 Result<void *> OneDnnPrimitive::createDesc(const ConcatDesc &op) {
   return createFromAll(op.srcs, op.dst, [&](void **desc, const void *dst, int count, const void *const *srcs) {
     return library.api->concat(desc, library.engine, dst, count, op.axis, srcs, attributes);
   });
 }
 
-/// Likewise.
+/// Like createDesc(const ReorderDesc &).
 Result<void *> OneDnnPrimitive::createDesc(const GemmDesc &) {
   return unimplemented("oneDNN: gemm is a function, not a primitive");
 }
@@ -256,7 +257,7 @@ Result<void *> OneDnnPrimitive::createDesc(const MlirDesc &) {
 }
 
 Result<void *> OneDnnPrimitive::createDesc(const SoftmaxDesc &op) {
-  // On finite data both kinds of accurate are the same, and oneDNN's public headers have only one of them.
+  // On finite data both accurate algorithms are equal, and oneDNN's public headers have only one of them.
   int alg = static_cast<int>(op.alg == Alg::SoftmaxAccurateInfAsZero ? Alg::SoftmaxAccurate : op.alg);
   bool forward = isForward(op.prop);
   Result<void *> first = describe(forward ? op.src : op.diffSrc), dst = describe(op.dst);

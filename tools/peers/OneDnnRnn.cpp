@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Packed weights and workspaces have a layout of the library's own: it is asked for them (`any`), and weights are
-// reordered into what it answers when buffers are bound. Backward then reads the workspace and the states of the
-// library's own forward.
+// Packed weights and workspaces have the library's own layout. Their descriptors are created with `any`, and weights
+// are reordered into the layout that the library chooses when buffers are bound. Backward then reads the workspace and
+// the states of the library's own forward.
 //
 //===----------------------------------------------------------------------===//
 #include "OneDnn.h"
@@ -33,7 +33,7 @@ using GruBackward = int(void **, void *, int, int, Desc, Desc, Desc, Desc, Desc,
 using AugruBackward = int(void **, void *, int, int, Desc, Desc, Desc, Desc, Desc, Desc, Desc, Desc, Desc, Desc, Desc,
                           Desc, Desc, Desc, Desc, Desc, unsigned, Desc, Desc);
 
-/// "dnnl_lstm_forward_primitive_desc_create".
+/// Returns "dnnl_lstm_forward_primitive_desc_create".
 std::string functionOf(Alg cell, std::string_view pass) {
   constexpr auto wordOf = [](Alg cell) {
     switch (cell) {
@@ -57,7 +57,7 @@ std::string functionOf(Alg cell, std::string_view pass) {
 bool isWeight(int32_t argument) {
   return argument == arg::weights || argument == arg::weights1 || argument == arg::weights3;
 }
-/// Whether the library has a word for this layout of weights, and takes it.
+/// Returns true if the library can express this layout of weights and accepts it.
 bool isTakenAsItIs(const TensorDesc &weights) { return weights.isPlain() && weights.dataType != DataType::S8; }
 
 } // namespace
@@ -245,7 +245,7 @@ Result<void> OneDnnPrimitive::fillOwn(const ArgumentInfo &argument, const void *
   if (!plain)
     return plain.takeError();
   std::vector<char> values(static_cast<size_t>(plain->bytes()));
-  TensorDesc atStart = argument.desc; // as `data` is
+  TensorDesc atStart = argument.desc; // the layout of `data`
   atStart.offset0 = 0;
   scatter(*plain, values.data(), gather(atStart, data));
   return reorderInto(*plain, values.data(), layout, memory);
@@ -274,7 +274,7 @@ Result<void> OneDnnPrimitive::runForward() {
   std::map<int32_t, void *> handles;
   for (const std::vector<Memory> *all : {&memories, &forwardMemories})
     for (const Memory &memory : *all)
-      if (memory.argument <= arg::workspace) // gradients are behind
+      if (memory.argument <= arg::workspace) // gradients have larger numbers
         handles[memory.argument] = memory.handle;
   std::vector<Memory> args;
   for (const auto &[argument, handle] : handles)

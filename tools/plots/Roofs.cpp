@@ -26,7 +26,7 @@ template <int bytes> struct Vectors {
   typedef float Type __attribute__((vector_size(bytes)));
 };
 
-/// Sums that wait for nothing but themselves, as many as hide what a multiply-add takes.
+/// Independent sums, enough of them to hide the latency of a multiply-add.
 template <int bytes> [[gnu::always_inline]] inline void multiply(float *result) {
   using Vector = typename Vectors<bytes>::Type;
   const Vector x = Vector{} + result[0];
@@ -36,7 +36,7 @@ template <int bytes> [[gnu::always_inline]] inline void multiply(float *result) 
   for (int i = 0; i < steps; ++i)
 #pragma unroll
     for (Vector &sum : all)
-      sum = x * sum + x; // one operation where there is one
+      sum = x * sum + x; // one instruction if the target has it
   for (int i = 1; i < sums; ++i)
     all[0] += all[i];
   std::memcpy(result, &all[0], bytes);

@@ -37,7 +37,7 @@ std::string fixed(double value, int digits) {
   return text;
 }
 
-/// "0.25", "16", "1200": three digits are enough.
+/// Returns three significant digits: "0.25", "16", "1200".
 std::string shortly(double value) {
   char text[48];
   std::snprintf(text, sizeof(text), value < 100 ? "%.3g" : "%.0f", value);
@@ -92,7 +92,7 @@ std::string gridOf(const LogAxes &axes) {
   return svg + textAt(axes.right, axes.bottom + 28, "flops a byte", "end") + textAt(4, axes.top - 4, "GFlop/s");
 }
 
-/// A bandwidth, as far as the peak.
+/// Returns the line of a bandwidth, up to the peak.
 std::string slopeOf(const LogAxes &axes, double gbPerS, double peak, const std::string &name) {
   const double from = std::max(std::pow(10, axes.x0), std::pow(10, axes.y0) / gbPerS), to = peak / gbPerS;
   const double end = std::min(to, std::pow(10, axes.x1));

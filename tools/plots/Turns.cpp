@@ -20,7 +20,7 @@ std::optional<double> numberIn(const std::string &text) {
   return failure == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
-/// How many iterations an execution runs of each kernel, of those of which numbers tell.
+/// Returns the number of iterations of each kernel in an execution, without kernels for which it is unknown.
 std::map<std::string, double> iterationsOf(const Json &program) {
   std::map<std::string, double> all;
   std::map<std::string, bool> isOpen;
@@ -40,10 +40,10 @@ std::map<std::string, double> iterationsOf(const Json &program) {
   return all;
 }
 
-/// Of each loop of the schedule how many turns an execution makes; -1 where no number tells.
+/// Returns the number of iterations of each loop of the schedule in an execution; -1 if unknown.
 std::vector<double> turnsIn(const Json &loops, const std::map<std::string, double> &iterations) {
   std::vector<double> turns;
-  std::vector<size_t> around; // by depth
+  std::vector<size_t> around; // enclosing loops, by depth
   double kernelIterations = -1;
   for (size_t at = 0; at < loops.size(); ++at) {
     const Json &loop = loops[at];

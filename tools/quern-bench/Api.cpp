@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Creation of objects.
+// Creates engines, streams, primitives and buffers.
 //
 //===----------------------------------------------------------------------===//
 #include "Api.h"
@@ -57,7 +57,7 @@ char *dataOf(const Memory &memory) {
 
 namespace {
 
-/// A memory of the program's address space for as long as this lives.
+/// A mapping of a memory into the program's address space, for the lifetime of the object.
 class Mapped {
 public:
   explicit Mapped(const Memory &memory) : memory(memory.get()) { check(quern_memory_map_data(this->memory, &data)); }
@@ -71,7 +71,7 @@ private:
   void *data = nullptr;
 };
 
-/// The forward problem whose workspace a backward RNN reads, with plain weights. Empty for any other problem.
+/// Returns the forward problem whose workspace a backward RNN reads, with plain weights; nothing for other problems.
 std::optional<Problem> forwardOf(const Problem &problem) {
   quern::PrimitiveDesc desc = problem.verified.desc;
   auto *boxed = std::get_if<Boxed<RnnDesc>>(&desc.op);

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The processes, their turns, and the table.
+// Starts the processes, runs them alternately, and prints the table.
 //
 //===----------------------------------------------------------------------===//
 #include "Calls.h"
@@ -20,7 +20,7 @@ namespace {
 
 constexpr int turns = 5;
 constexpr int callsOfASample = 1000;
-constexpr const char *fairPeer = "onednn-3.2"; ///< what docs/performance.md measures the drop-in against
+constexpr const char *fairPeer = "onednn-3.2"; ///< the peer of the drop-in in docs/performance.md
 
 constexpr const char *callNames[] = {
     "softmax descriptor",          "softmax primitive",
@@ -28,7 +28,7 @@ constexpr const char *callNames[] = {
     "reorder execute 16x16 ab→ba", "reorder descriptor and primitive",
 };
 
-/// The build for SYCL is left out: it queues executions, and what a call of it costs depends on how many wait.
+/// The SYCL build is left out: it queues executions, so the cost of a call depends on the length of the queue.
 std::vector<std::string> interfacesOf(const Settings &settings) {
   std::vector<std::string> names = {nativeName, dropInName};
   if (std::find(settings.peers.begin(), settings.peers.end(), fairPeer) != settings.peers.end())

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// posix_spawn keeps the start cheap, since the time from start to first result is one of the things measured. The
-// affinity is inherited: it is set around the spawn.
+// posix_spawn keeps the start cheap, because the time from start to first result is measured. The child inherits the
+// affinity, which is therefore set around the spawn.
 //
 //===----------------------------------------------------------------------===//
 #include "Child.h"
@@ -99,7 +99,7 @@ Child::~Child() {
   if (process < 0)
     return;
   resume();
-  // The end of its input ends it; one that does not heed that within a second is killed.
+  // The end of its input terminates the child; after one second it is killed.
   for (int tries = 0; tries < 1000; ++tries) {
     if (waitpid(process, nullptr, WNOHANG) != 0)
       return;

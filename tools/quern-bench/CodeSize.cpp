@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The sections of an ELF object that are loaded.
+// Adds up the loaded sections of an ELF object.
 //
 //===----------------------------------------------------------------------===//
 #include "CodeSize.h"

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// How each contestant is started, how many calls make a sample, and the turns.
+// Starts each contestant, chooses the number of calls per sample, and alternates between them.
 //
 //===----------------------------------------------------------------------===//
 #include "Comparison.h"
@@ -21,18 +21,18 @@ namespace quern::bench {
 namespace {
 
 constexpr int turns = 5;
-/// A sample is at least this long, so that the clock does not matter.
+/// Minimum duration of a sample, long enough that the clock's resolution does not matter.
 constexpr double sampleNs = 20000;
-/// What takes longer is run fewer times.
+/// Slower problems are run fewer times.
 constexpr double slowNs = 100e6;
 constexpr int slowRuns = 5;
 
 void setRuntime(Start &start, const Settings &settings, const std::string &home) {
-  start.environment["LD_LIBRARY_PATH"] = home + "/lib"; // of its TBB, which is newer than the one that Quern brings
+  start.environment["LD_LIBRARY_PATH"] = home + "/lib"; // for its TBB, which is newer than Quern's
   start.environment["CL_CONFIG_CPU_TBB_NUM_WORKERS"] = std::to_string(settings.threads);
 }
 
-/// Beside plain kernels Quern has their runtime for its device, under the Level Zero driver of the tests.
+/// If plain OpenCL kernels are compared, Quern's device uses their runtime, under the Level Zero driver of the tests.
 void useTestDriver(Start &start, const Settings &settings) {
   if (std::find(settings.peers.begin(), settings.peers.end(), openClName) == settings.peers.end())
     return;
@@ -57,7 +57,7 @@ Start startOf(const std::string &name, const Settings &settings) {
     self.push_back("--serve=" + (name == baselineName ? quernName : name));
     if (name == baselineName) {
       self.front() = settings.baseline;
-      // Its library is the one beside it, wherever the build was moved.
+      // Its library is next to it, wherever the build was moved.
       start.environment["LD_LIBRARY_PATH"] = std::filesystem::path(settings.baseline).parent_path() / "../lib";
     }
     start.command = self;
@@ -68,7 +68,7 @@ Start startOf(const std::string &name, const Settings &settings) {
     self.insert(self.end(), {"--serve=onednn", "--library=" + home + "/lib/libdnnl.so.3"});
     start.command = self;
     start.environment["LD_LIBRARY_PATH"] = home + "/lib";
-    // The SYCL runtime finds its CPU device through the OpenCL loader, which is told where the driver is.
+    // The SYCL runtime finds its CPU device through the OpenCL loader, to which this variable gives the driver.
     start.environment["OCL_ICD_FILENAMES"] = home + "/lib/libintelocl.so";
   } else if (name == openClName) {
     self.insert(self.end(), {"--serve=opencl", "--library=" + home + "/lib/libintelocl.so"});
@@ -76,8 +76,7 @@ Start startOf(const std::string &name, const Settings &settings) {
     setRuntime(start, settings, home);
   } else {
     start.command = {home + "/bin/python", settings.driversFolder + "/" + name + "_driver.py", threads};
-    // They allocate their results anew in each call. Memory that is given back and mapped again
-    // would be cleared each time.
+    // They allocate their results in each call. Memory that is freed and mapped again would be cleared each time.
     start.environment.insert(
         {{"MALLOC_MMAP_MAX_", "0"}, {"MALLOC_TRIM_THRESHOLD_", "1000000000000"}, {"MALLOC_ARENA_MAX", "1"}});
   }
@@ -113,7 +112,7 @@ Comparison::Comparison(const Settings &settings) : settings(settings), order({qu
     Start start = startOf(name, settings);
     try {
       children[name] = std::make_unique<Child>(start.command, settings.cpus, start.environment);
-      ask(name, "hello"); // refused, by one that runs
+      ask(name, "hello"); // a process that runs refuses this request
     } catch (const std::exception &error) {
       throw std::runtime_error(name + " does not start (" + error.what() + "); tools/peers.sh " + name +
                                " installs a peer");

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Each measurement checks by the library's own word (quern_primitive_get_info) that what it timed is what it names.
+// Each measurement checks with quern_primitive_get_info that it timed the named origin.
 //
 //===----------------------------------------------------------------------===//
 #include "Overheads.h"
@@ -32,7 +32,7 @@ namespace {
 
 constexpr const char *tinyProblem = "softmax fwd_i alg=accurate src=f32:1x16:ab dst=f32:1x16:ab axis=1";
 
-/// Nanoseconds a call, each sample the mean of a thousand.
+/// Returns nanoseconds per call; each sample is the mean of a thousand calls.
 Samples timeCalls(const std::function<void()> &action) {
   constexpr int count = 1000;
   Samples samples;
@@ -59,7 +59,7 @@ void requireOrigin(const Primitive &primitive, quern_origin_t origin) {
                              std::to_string(info.origin));
 }
 
-/// Evicts everything.
+/// Evicts all primitives.
 void clearMemoryCache() {
   int capacity = 0;
   check(quern_get_primitive_cache_capacity(&capacity));
@@ -78,7 +78,7 @@ Samples timeCreation(const PrimitiveDesc &desc, quern_origin_t origin, int count
   return samples;
 }
 
-/// What was measured of one problem.
+/// Measurements of one problem.
 struct Compilation {
   Problem problem;
   Bounds bounds;
@@ -87,7 +87,7 @@ struct Compilation {
   std::optional<Overhead> call;
 };
 
-/// Of a call on one thread, the kernel included.
+/// Times calls on one thread, including the kernel.
 Samples timeWholeCalls(const Engine &engine, const Problem &problem) {
   check(quern_set_num_threads(1));
   Stream stream = createStream(engine);
@@ -96,7 +96,7 @@ Samples timeWholeCalls(const Engine &engine, const Problem &problem) {
   return timeCalls([&] { kernel.run(stream); });
 }
 
-/// The compiler has compiled something before.
+/// The compiler must be warm.
 Compilation measureCompilation(const Engine &engine, const Problem &problem) {
   PrimitiveDesc desc = createPrimitiveDesc(engine, problem.verified.desc.text());
   Samples samples = timeCreation(desc, quern_origin_compiled, 7);
@@ -122,7 +122,7 @@ std::vector<Compilation> measureCompilations(const Engine &engine, const std::ve
   return found;
 }
 
-/// Rows over all problems of one primitive; those of compilation are made of the problems' medians.
+/// Returns the rows over all problems of one primitive; those of compilation are computed from the problems' medians.
 std::vector<Overhead> summarizeKind(const ProblemKind &kind, const std::vector<Compilation> &compilations) {
   Samples compileNs, codeKib, callNs;
   Bounds bounds;
@@ -159,12 +159,12 @@ Samples timeDiskHits(const Engine &engine, const TemporaryFolder &folder) {
   return samples;
 }
 
-/// The kernel of a problem for a machine with this one's instruction set and other caches.
+/// Returns the kernel of a problem for a machine with this one's instruction set and other caches.
 std::string artifactForOtherCaches(const char *line) {
   return compileFor(line, std::string(Target::host().name()) + ":l1=31,l2=1000,l3=30000");
 }
 
-/// That artifact and, for its target, this machine and one with less, 3,000 each that nothing asks for.
+/// Returns a pack with that artifact and 3,000 unused ones for each of its target, this machine, and a smaller target.
 std::string makeFullPack(const std::string &wanted) {
   Result<Artifact> artifact = Artifact::parse(wanted);
   if (!artifact)
@@ -183,8 +183,8 @@ std::string makeFullPack(const std::string &wanted) {
   return *pack;
 }
 
-/// Of creation: of a kernel in a pack, and how much that is beyond making it of the same bytes as a blob, which nobody
-/// looks for. It is found for the second target that is asked.
+/// Returns the times to create a primitive from a kernel in a pack, and their difference to creating it from the same
+/// bytes as a blob, without a search. The kernel is found for the second of the searched targets.
 std::pair<Samples, Samples> timePackHits(const Engine &engine) {
   const PrimitiveDesc desc = createPrimitiveDesc(engine, firstProblem);
   const std::string blob = artifactForOtherCaches(firstProblem), pack = makeFullPack(blob);
@@ -207,8 +207,8 @@ std::pair<Samples, Samples> timePackHits(const Engine &engine) {
   return {hits, beyond};
 }
 
-/// Of shapes that are new each time, with the kernel of their family in a pack and the thread that specialises at work:
-/// descriptor, primitive and first execution.
+/// Times descriptor, primitive and first execution for new shapes, with the family's kernel in a pack and with the
+/// specialization thread running.
 Samples timeNewShapes(const Engine &engine) {
   const auto lineOf = [](int rows, int columns) {
     const std::string tensor = "=f32:" + std::to_string(rows) + "x" + std::to_string(columns) + ":ab ";
@@ -253,7 +253,7 @@ Samples timeMemoryHits(const Engine &engine) {
   return timeCalls([&] { createPrimitive(desc); });
 }
 
-/// From memory descriptors to a primitive: verification included.
+/// Times creation from memory descriptors to a primitive, including verification.
 Samples timeDescriptorAndMemoryHits(const Engine &engine) {
   PrimitiveDesc desc = createPrimitiveDesc(engine, firstProblem);
   Primitive keep = createPrimitive(desc);
@@ -266,7 +266,7 @@ Samples timeDescriptorAndMemoryHits(const Engine &engine) {
   });
 }
 
-/// From the bytes of a function in MLIR to a primitive; a comment makes them as many.
+/// Times creation of a primitive from the text of a function in MLIR; a comment pads the text to `bytes`.
 Samples timeFunctionHits(const Engine &engine, size_t bytes) {
   std::string module = "func.func @f(%x: tensor<1x16xf32>) -> tensor<1x16xf32> {\n"
                        "  %e = tensor.empty() : tensor<1x16xf32>\n"
@@ -283,7 +283,7 @@ Samples timeFunctionHits(const Engine &engine, size_t bytes) {
   return timeCalls([&] { make(); });
 }
 
-/// quern_primitive_execute() less the same kernel called as a function.
+/// Times quern_primitive_execute() minus a direct call of the same kernel.
 Samples timeExecution(const Engine &engine, std::optional<quern_origin_t> origin = std::nullopt) {
   check(quern_set_num_threads(1));
   Stream stream = createStream(engine);
@@ -312,7 +312,7 @@ Samples timeExecution(const Engine &engine, std::optional<quern_origin_t> origin
   return executed;
 }
 
-/// The same of a primitive that began with the kernel of its family.
+/// Like timeExecution(), for a primitive that started with the kernel of its family.
 Samples timePromotedExecution(const Engine &engine) {
   const Result<std::unique_ptr<FamilyPack>> pack = FamilyPack::of(Problem::parse(tinyProblem).verified, Target::host());
   if (!pack || !*pack)

@@ -33,7 +33,7 @@ std::string dot(double x, double y, const std::string &series, const std::string
 
 std::string seriesOf(size_t at) { return "s" + std::to_string(at % 8); }
 
-/// Vertical lines with their numbers.
+/// Returns vertical lines with their numbers.
 std::string ticks(const LogAxes &axes, const std::vector<double> &at, const std::string &unit) {
   std::string svg;
   for (const double value : at)

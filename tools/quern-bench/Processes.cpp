@@ -19,9 +19,9 @@ namespace {
 
 constexpr int processRuns = 31;
 
-/// What a process says when it has its first result.
+/// Report of a process when it has its first result.
 struct ProcessReport {
-  bool hasCompiler = false; ///< mapped
+  bool hasCompiler = false; ///< true if the compiler library is mapped
   double privateKib = 0;
   int origin = 0;
 };

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Times are minimum / median in microseconds. A ratio is the peer's time over Quern's.
+// Times are minimum / median in microseconds. A ratio is the peer's time divided by Quern's.
 //
 //===----------------------------------------------------------------------===//
 #include "Report.h"
@@ -69,13 +69,13 @@ const Measurement *find(const Row &row, const std::string &name) {
   return found != row.results.end() && found->second.done() ? &found->second : nullptr;
 }
 
-/// Whether oneDNN itself left the problem to its reference code.
+/// Returns true if oneDNN used its reference code for the problem.
 bool isLeftToReference(const Row &row, const std::string &peer) {
   const Measurement *theirs = peer.starts_with("onednn") ? find(row, peer) : nullptr;
   return theirs && theirs->isReference();
 }
 
-/// Whether every oneDNN that took the problem ran its reference code.
+/// Returns true if every oneDNN that supports the problem used its reference code.
 bool isLeftToReference(const Row &row, const Settings &settings) {
   bool any = false;
   for (const std::string &peer : settings.peers)
@@ -87,11 +87,11 @@ bool isLeftToReference(const Row &row, const Settings &settings) {
   return any;
 }
 
-/// Which rows a line of the table of means is over.
+/// The rows that a line of the table of means covers.
 struct Selection {
-  std::string title, family, group; ///< of the two that is not empty
-  /// Only rows that oneDNN left to its reference code, or only others. A column of one oneDNN asks that one, all other
-  /// columns ask every oneDNN.
+  std::string title, family, group; ///< one of the two is empty
+  /// Only rows for which oneDNN uses its reference code, or only others. The column of one oneDNN considers only that
+  /// one, all other columns consider every oneDNN.
   std::optional<bool> reference = std::nullopt;
 
   bool holds(const Row &row) const {
@@ -134,7 +134,7 @@ std::string describeMeans(const Report &report, const Selection &selection) {
   return text + " " + showRatio(best.value()) + " | " + showRatio(lowest) + " |\n";
 }
 
-/// What `nameOf` says of the rows, each once, in the order of its first row.
+/// Returns the distinct names of the rows, in the order of first occurrence.
 template <typename NameOf> std::vector<std::string> distinct(const std::vector<Row> &rows, NameOf nameOf) {
   std::vector<std::string> names;
   for (const Row &row : rows)

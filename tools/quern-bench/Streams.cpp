@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One process for each contestant and stream, so that nothing is warm but what the stream says.
+// Each contestant and stream has its own process, so only the stream itself warms caches.
 //
 //===----------------------------------------------------------------------===//
 #include "Streams.h"
@@ -26,12 +26,12 @@ namespace {
 
 constexpr const char *tiersName = "tiers", *specialisedName = "specialised";
 constexpr int newShapes = 10000;
-/// Of the LSTM of the stream: widths are not open in a family.
+/// The LSTM of the stream; widths are not open in a family.
 constexpr const char *recurrentLine =
     "rnn fwd_i cell=lstm direction=left2right src_layer=f32:3x2x128:abc weights_layer=f32:1x1x128x4x128:abcde "
     "weights_iter=f32:1x1x128x4x128:abcde bias=f32:1x1x4x128:abcd dst_layer=f32:3x2x128:abc";
 
-/// A pack of one family.
+/// Writes a pack of one family.
 std::string writeFamily(const std::string &line, const TemporaryFolder &folder) {
   const Target &host = Target::host();
   const std::optional<Family> family = familyOf(Problem::parse(line).verified, host);

@@ -1,9 +1,9 @@
-//===- main.cpp - quern-bench: Quern beside its peers ---------------------===//
+//===- main.cpp - quern-bench: compares Quern with peers ------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The command line. `--serve` is how the program starts itself as one contestant.
+// The command line. With `--serve` the program starts itself as one contestant.
 //
 //===----------------------------------------------------------------------===//
 #include "Api.h"

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A call is timed as a program makes it: what it creates it destroys. Everything that is found in a cache has been
-// there since prepare().
+// A call is timed as a program makes it: it destroys the objects that it creates. All cached objects exist since
+// prepare().
 //
 //===----------------------------------------------------------------------===//
 #include "Calls.h"
@@ -28,11 +28,11 @@ public:
   void run(int64_t calls) override {
     for (int64_t i = 0; i < calls; ++i)
       call();
-    require(api.stream_wait(stream)); // some libraries only queue what they execute
+    require(api.stream_wait(stream)); // some libraries only queue executions
   }
 
 private:
-  /// One primitive with its two tensors.
+  /// A primitive with two tensors.
   struct Subject {
     quern_memory_desc_t src, dst;
     quern_memory_t srcMemory, dstMemory;

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Timing happens here, in the contestant's process and the same way for each.
+// Times are measured here, in the contestant's process, in the same way for each.
 //
 //===----------------------------------------------------------------------===//
 #include "Contestant.h"
@@ -26,7 +26,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Long enough for the scheduler to give each thread a CPU of its own, and for the caches to be this contestant's.
+/// Long enough that the scheduler gives each thread a separate CPU and the caches hold this contestant's data.
 constexpr std::chrono::milliseconds warmUp{20};
 
 std::string timeRuns(Contestant &contestant, int samples, int64_t calls) {
@@ -43,7 +43,7 @@ std::string timeRuns(Contestant &contestant, int samples, int64_t calls) {
   return out.str();
 }
 
-/// FNV-1a: only equality matters.
+/// FNV-1a. Hashes are only compared for equality.
 std::string hashOf(const std::string &bytes) {
   uint64_t hash = 0xcbf29ce484222325;
   for (unsigned char byte : bytes)
@@ -109,9 +109,8 @@ GuardedBuffer makeBuffer(int64_t bytes) {
   return buffer;
 }
 
-/// As in trained networks, the products of a channel's inputs and weights sum to something of the order of 1.
-/// Larger sums would saturate all gates, and leave states so near to zero that processors take a hundred
-/// cycles for each multiplication.
+/// Like in trained networks, the products of a channel's inputs and weights sum to a magnitude of about 1. Larger sums
+/// would saturate all gates and make states so small that multiplications take about a hundred cycles.
 static double deviationOf(const ArgumentInfo &argument) {
   DataType type = argument.desc.dataType;
   if (bitsOf(type) == 8 && !isFloating(type))
@@ -121,7 +120,7 @@ static double deviationOf(const ArgumentInfo &argument) {
 }
 
 void fillArgument(char *data, const ArgumentInfo &argument) {
-  // A period of 64 Ki values is cheap to make and longer than any row that would notice.
+  // A period of 64 Ki values is cheap to generate and longer than any row for which it would matter.
   constexpr int64_t periodLength = 65536;
   DataType type = argument.desc.dataType;
   std::minstd_rand generator(1);

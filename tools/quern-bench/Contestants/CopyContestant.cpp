@@ -1,10 +1,11 @@
-//===- CopyContestant.cpp - What moving the bytes alone costs -------------===//
+//===- CopyContestant.cpp - Cost of only moving the bytes -----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// memcpy of as many bytes as a problem reads and writes, each thread its share, on a CPU of its own. Helpers spin, so
-// that the hand-over costs well under a microsecond; the process is stopped while others are measured.
+// Uses memcpy for the number of bytes that a problem reads and writes; each thread copies its share on a separate CPU.
+// Helper threads spin, so the hand-over costs well under a microsecond; the process is stopped while others are
+// measured.
 //
 //===----------------------------------------------------------------------===//
 #include "Child.h"
@@ -67,7 +68,7 @@ private:
   void copyShare(int thread) {
     int64_t begin = bytes * thread / threads, end = bytes * (thread + 1) / threads;
     std::memcpy(dst.data() + begin, src.data() + begin, static_cast<size_t>(end - begin));
-    asm volatile("" : : "r"(dst.data()) : "memory"); // the copy is for its time
+    asm volatile("" : : "r"(dst.data()) : "memory"); // keeps the copy
   }
 
   int threads;

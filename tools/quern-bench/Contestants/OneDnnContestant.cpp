@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Its buffers are as those of the others (Contestant.h), in its SYCL build too, which takes memory of the host.
+// Its buffers are like those of the other contestants (Contestant.h), also in its SYCL build, which accepts host
+// memory.
 //
 //===----------------------------------------------------------------------===//
 #include "Contestant.h"
@@ -46,7 +47,7 @@ public:
 private:
   std::unique_ptr<OneDnn> library;
   std::unique_ptr<OneDnnPrimitive> primitive;
-  std::unique_ptr<OneDnnFunction> function; ///< in its place
+  std::unique_ptr<OneDnnFunction> function; ///< used instead of a primitive
 };
 
 } // namespace

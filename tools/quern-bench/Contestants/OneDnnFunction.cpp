@@ -15,7 +15,7 @@ namespace quern::bench {
 
 namespace {
 
-// Of dnnl_types.h, where Quern has no name for them.
+// Constants of dnnl_types.h for which Quern has no names.
 constexpr int argSrc = 1, argDst = 17, argWeights = 33, argBias = 41, argScale = 51, argShift = 52;
 constexpr unsigned useScale = 2, useShift = 4;
 
@@ -57,7 +57,7 @@ void *OneDnnFunction::describe(const std::vector<int64_t> &dims) {
   return made;
 }
 
-/// With the values that other contestants have.
+/// Adds a buffer with the values that other contestants use.
 void OneDnnFunction::addArgument(int index, const std::vector<int64_t> &dims) {
   const ArgumentInfo argument{index, "src", *TensorDesc::dense(dims, DataType::F32), false};
   buffers.push_back(makeBuffer(argument.desc.bytes()));

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What a user who knows OpenCL would write, compiled and run by the runtime that the tests of Level Zero run on, too.
+// Kernels that a programmer of OpenCL would write, compiled and run by the runtime on which the tests of Level Zero
+// run.
 //
 //===----------------------------------------------------------------------===//
 #define CL_TARGET_OPENCL_VERSION 300
@@ -65,7 +66,7 @@ public:
   }
 
   void run(int64_t calls) override {
-    for (int64_t call = 0; call < calls; ++call) // a call ends before the next one begins, as a library's does
+    for (int64_t call = 0; call < calls; ++call) // a call ends before the next one starts, like a library call
       check(enqueue(queue, kernel, 1, nullptr, &items, group ? &group : nullptr, 0, nullptr, nullptr),
             "clEnqueueNDRangeKernel"),
           check(finish(queue), "clFinish");
@@ -74,7 +75,7 @@ public:
   double time(int64_t calls) override {
     if (!byDevice)
       return Contestant::time(calls);
-    // One after the other in the queue, without a wait between any two, as Quern's in a stream.
+    // The queue runs them one after another without a wait in between, like Quern's stream.
     std::vector<cl_event> events(static_cast<size_t>(calls));
     for (cl_event &event : events)
       check(enqueue(queue, kernel, 1, nullptr, &items, group ? &group : nullptr, 0, nullptr, &event),
@@ -182,7 +183,7 @@ private:
       name<decltype(clReleaseKernel)>("clReleaseKernel")(std::exchange(kernel, nullptr));
   }
 
-  void *library; ///< stays open: its threads outlive this
+  void *library; ///< never closed, because its threads outlive this object
   bool byDevice;
   cl_device_id device = nullptr;
   cl_context context = nullptr;
@@ -191,7 +192,7 @@ private:
   decltype(clEnqueueNDRangeKernel) *enqueue = nullptr;
   decltype(clFinish) *finish = nullptr;
   size_t items = 1, group = 0;
-  clDeviceMemAllocINTEL_fn allocate = nullptr; ///< memory of the kind that Level Zero has
+  clDeviceMemAllocINTEL_fn allocate = nullptr; ///< memory of the same kind as Level Zero's
   clMemBlockingFreeINTEL_fn free = nullptr;
   clEnqueueMemcpyINTEL_fn copy = nullptr;
   clSetKernelArgMemPointerINTEL_fn setPointer = nullptr;

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A kernel takes its index apart in the order of some tensor's memory, padding included, and
-// writes what OpenClValues says.
+// A kernel decomposes its index in the memory order of some tensor, including padding, and writes the value from
+// OpenClValues.
 //
 //===----------------------------------------------------------------------===//
 #include "OpenClSource.h"
@@ -19,21 +19,21 @@ namespace quern::bench {
 
 namespace {
 
-/// Of a group that shares a row.
+/// Size of a group that shares a row.
 constexpr size_t sharingItems = 256;
 
-/// Part of a dim, which lies `stride` elements apart in memory and `unit` apart along the dim.
+/// A part of a dim, with steps of `stride` elements in memory and of `unit` along the dim.
 struct Level {
   int dim;
   int64_t extent, unit, stride;
 };
 
-/// Dims, a bit for each.
+/// A set of dims, one bit each.
 using DimMask = uint32_t;
 DimMask allOf(const TensorDesc &tensor) { return (1u << tensor.ndims) - 1; }
 DimMask allBut(const TensorDesc &tensor, int axis) { return allOf(tensor) & ~(1u << axis); }
 
-/// Of some dims, fastest first.
+/// Returns the levels of some dims, the smallest stride first.
 std::vector<Level> levelsOf(const TensorDesc &tensor, DimMask dims) {
   std::vector<Level> levels;
   int64_t inBlock[maxDims], stride = 1;
@@ -58,7 +58,7 @@ int64_t countOf(const std::vector<Level> &levels) {
   return count;
 }
 
-/// Declares those of i0, i1, … that are of some dims from an expression, which counts through their levels.
+/// Declares the indices i0, i1, … of some dims, computed from an expression that counts through their levels.
 std::string indices(DimMask dims, const std::vector<Level> &levels, const std::string &from) {
   std::string text = "  uint at = " + from + ", digit;\n";
   for (int d = 0; d < maxDims; ++d)
@@ -70,7 +70,7 @@ std::string indices(DimMask dims, const std::vector<Level> &levels, const std::s
   return text;
 }
 
-/// Whether the indices of some dims are of an element, not of padding; empty: always.
+/// Returns a condition that the indices of some dims are those of an element and not of padding; empty: always true.
 std::string inside(const TensorDesc &tensor, DimMask dims) {
   std::string text;
   for (int d = 0; d < tensor.ndims; ++d)
@@ -83,7 +83,7 @@ std::string headOf(const OpenClValues &values) {
   return OpenClValues::helpers() + "kernel void k(" + values.parameters() + ") {\n";
 }
 
-/// Two elements to a work-item, which writes a byte.
+/// Two elements per work-item, which writes one byte.
 OpenClSource packedReorder(const OpenClValues &values) {
   const TensorDesc &dst = values.tensor(arg::dst);
   const std::vector<Level> levels = levelsOf(dst, allOf(dst));
@@ -116,8 +116,8 @@ OpenClSource reorderInOrderOf(const OpenClValues &values, const TensorDesc &orde
   return source;
 }
 
-/// The sums behind the elements need one value for each index of some dims, as output channels: those who have
-/// an index make its elements.
+/// The sums after the elements have one value for each index of some dims, such as output channels. The work-items of
+/// an index compute all of its elements.
 OpenClSource compensatedReorder(const OpenClValues &values, const reorder::Compensation &compensation, size_t group) {
   const TensorDesc &dst = values.tensor(arg::dst);
   const auto kept = static_cast<DimMask>(compensation.mask), summed = allOf(dst) & ~kept;
@@ -162,7 +162,7 @@ std::vector<OpenClSource> reorderSources(const OpenClValues &values) {
   return sources;
 }
 
-/// The statements of a row, whose work-items begin at `first` and are `step` apart.
+/// The statements of a row, whose work-items start at `first` and advance by `step`.
 class SoftmaxRow {
 public:
   SoftmaxRow(const OpenClValues &values, const SoftmaxDesc &softmax, bool inGroup)
@@ -218,7 +218,7 @@ private:
   bool inGroup;
 
 public:
-  int32_t output; ///< argument
+  int32_t output; ///< number of the argument
   const TensorDesc &tensor;
 };
 

@@ -3,8 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Offsets and conversions are written out with the problem's numbers as constants, so that the runtime's compiler
-// sees all there is to see.
+// Offsets and conversions have the problem's numbers as constants, so the runtime's compiler can use all of them.
 //
 //===----------------------------------------------------------------------===//
 #include "OpenClValues.h"
@@ -97,7 +96,7 @@ std::string openClOffset(const TensorDesc &tensor) {
     stride *= block;
   }
   for (int d = 0; d < tensor.ndims; ++d)
-    if (tensor.dims[d] > 1) // a post-op's tensor may have one value along a dim
+    if (tensor.dims[d] > 1) // a post-op's tensor may have size 1 along a dim
       text +=
           " + (" + index(d) + " / " + std::to_string(inBlock[d]) + "u) * " + std::to_string(tensor.strides[d]) + "L";
   return text;
@@ -184,7 +183,7 @@ std::string OpenClValues::element(int32_t argument) const {
   }
 }
 
-/// The scale or zero point of the element.
+/// Returns the scale or zero point of the element.
 std::string OpenClValues::quantization(int32_t argument, int32_t vector, const QuantParams &params) const {
   const TensorDesc &desc = tensor(argument), &values = tensor(vector);
   std::string index = "0";

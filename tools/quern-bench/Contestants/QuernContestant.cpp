@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Quern through its public C interface, as a user would call it.
+// Runs Quern through its public C interface, like a user.
 //
 //===----------------------------------------------------------------------===//
 #include "Api.h"
@@ -57,8 +57,8 @@ private:
   int threads;
   Engine engine;
   Stream stream;
-  size_t output = 0; ///< position of the argument
-  int64_t bytes = 0; ///< of it
+  size_t output = 0; ///< position of the output argument
+  int64_t bytes = 0; ///< size of the output
 };
 
 class QuernPrimitive : public Quern {
@@ -71,7 +71,7 @@ public:
   }
 };
 
-/// The kernel of the problem's family, whose every size is open (QUERN_TIERS=family is its process's).
+/// The kernel of the problem's family, in which every size is open. Its process runs with QUERN_TIERS=family.
 class QuernFamily : public Quern {
 public:
   using Quern::Quern;
@@ -92,7 +92,7 @@ public:
   }
 
 private:
-  std::unique_ptr<FamilyPack> family; ///< in use until the next is prepared
+  std::unique_ptr<FamilyPack> family; ///< in use until the next problem is prepared
 };
 
 class QuernDevice : public Contestant {
@@ -111,7 +111,7 @@ public:
 
   void run(int64_t calls) override {
     check(quern_reset_profiling(stream.get()));
-    // The stream runs one after the other. To wait for each would wake a thread of the driver in front of the next.
+    // The stream runs them in order. A wait for each would wake a driver thread before the next one.
     for (int64_t call = 0; call < calls; ++call)
       kernel->run(stream);
     check(quern_stream_wait(stream.get()));

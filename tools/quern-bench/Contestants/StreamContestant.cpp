@@ -1,10 +1,11 @@
-//===- StreamContestant.cpp - Calls of shapes that are new all the time ---===//
+//===- StreamContestant.cpp - Calls with new shapes -----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A call is timed as a program makes it that knows its shapes only then: memory descriptors, primitive descriptor,
-// primitive, memories, execution, and the end of all of them. Every contestant has the same shapes in the same order.
+// A call is timed as in a program that learns its shapes just before: memory descriptors, primitive descriptor,
+// primitive, memories, execution, and the destruction of all of them. Every contestant has the same shapes in the same
+// order.
 //
 //===----------------------------------------------------------------------===//
 #include "Streams.h"
@@ -24,13 +25,13 @@ namespace {
 
 constexpr int64_t heads = 8, headSize = 64, mostLength = 4096, mostBatch = 8;
 constexpr int64_t channels = 128, mostSteps = 256, mostSequences = 4;
-/// Elements of a new shape: the first execution is not what counts.
+/// Elements of a new shape; few, because the execution itself is not to be measured.
 constexpr int64_t mostElements = 16384;
 constexpr uint32_t seed = 21;
 
 using Dims = std::vector<int64_t>;
 
-/// By the library's own word.
+/// Checks the origin that the library reports.
 void requireFamily(quern_primitive_t primitive) {
   quern_primitive_info_t info{};
   require(quern_primitive_get_info(primitive, &info));
@@ -44,7 +45,7 @@ public:
   ~StreamOfCalls() override;
   std::string prepare(const Problem &) override { throw std::runtime_error("streams are named, not described"); }
   void prepareCall(const std::string &name) override;
-  /// Nothing: what is called a second time is not new.
+  /// Does nothing, because a repeated call would not have a new shape.
   void run(int64_t) override {}
   double time(int64_t calls) override {
     double ns = 0;
@@ -59,7 +60,8 @@ public:
   }
 
 private:
-  /// A twelfth of the time, between calls: the system stops who has real-time priority and never rests, for 50 ms.
+  /// Sleeps for a twelfth of the time between calls: the system would stop a real-time thread that never sleeps for 50
+  /// ms.
   void rest(double ns) {
     constexpr double longEnough = 5e6, share = 12;
     if ((sinceRest += ns) < longEnough)
@@ -86,14 +88,14 @@ private:
   int64_t draw(int64_t least, int64_t most) { return std::uniform_int_distribution<int64_t>(least, most)(random); }
 
   Functions api;
-  const bool isOurs; ///< the library is Quern's
+  const bool isOurs; ///< true if the library is Quern
   bool requiresFamilies = false;
   quern_engine_t engine = nullptr;
   quern_stream_t stream = nullptr;
   GuardedBuffer keys, values, scores, others, weights;
   std::mt19937 random{seed};
   std::set<std::pair<int, Dims>> drawn;
-  double sinceRest = 0; ///< ns
+  double sinceRest = 0; ///< in ns
   int nextKind = 0;
   std::function<std::function<void()>()> next;
 };
@@ -164,7 +166,7 @@ void StreamOfCalls::softmax(const Dims &dims, int axis, float *data) {
           });
 }
 
-/// In place.
+/// Adds in place.
 void StreamOfCalls::add(const Dims &dims, const Dims &other, float *data) {
   compute({{QUERN_ARG_SRC_0, dims, {}, quern_f32, data},
            {QUERN_ARG_SRC_1, other, {}, quern_f32, floats(others)},
@@ -177,7 +179,7 @@ void StreamOfCalls::add(const Dims &dims, const Dims &other, float *data) {
           });
 }
 
-/// What the kinds are, see drawShape().
+/// drawShape() describes the kinds.
 void StreamOfCalls::newShape(int kind, const Dims &dims) {
   const auto reorder = [&](const Dims &strides, quern_data_type_t type) {
     compute({{QUERN_ARG_SRC, dims, strides, quern_f32, floats(keys)}, {QUERN_ARG_DST, dims, {}, type, floats(values)}},
@@ -209,8 +211,8 @@ void StreamOfCalls::newShape(int kind, const Dims &dims) {
   }
 }
 
-/// Softmax along rows and along an axis with others behind it, a permutation, a conversion, gelu, and the addition of
-/// one row to all, in turn.
+/// Returns the next of six kinds of calls with a random shape: softmax along rows, softmax along an axis that is not
+/// the last, a permutation, a conversion, gelu, and the addition of one row to all.
 std::function<void()> StreamOfCalls::drawShape() {
   const int kind = nextKind++ % 6;
   Dims dims;
@@ -230,8 +232,8 @@ std::function<void()> StreamOfCalls::drawShape() {
   return [this, kind, dims] { newShape(kind, dims); };
 }
 
-/// One new token of each sequence, whose eight heads share keys and values: scores, mask, softmax, their sum of values,
-/// and the residual.
+/// Computes one new token of each sequence, whose eight heads share keys and values: scores, mask, softmax, weighted
+/// sum of the values, and the residual.
 void StreamOfCalls::attend(int64_t batch, int64_t length) {
   float *const query = floats(others), *const result = floats(weights);
   for (int64_t b = 0; b < batch; ++b)

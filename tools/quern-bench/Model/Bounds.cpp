@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See Bounds.h. Cycles are those of two hundred turns after the first hundred, which fill the queues.
+// Cycles are measured over two hundred iterations after the first hundred, which fill the queues.
 //
 //===----------------------------------------------------------------------===//
 #include "Model/Bounds.h"
@@ -32,7 +32,7 @@ std::string textOf(const std::string &file) {
   return text.str();
 }
 
-/// The level itself, then those that it includes, the largest first. SVE's vectors of 128 bits are computed in NEON's
+/// Returns the level and the levels that it includes, the largest first. SVE vectors of 128 bits are computed in NEON
 /// registers.
 std::vector<std::string> levelsBelow(const std::string &target) {
   const std::string level = target.substr(0, target.find(':'));
@@ -53,7 +53,7 @@ double bytesOfVector(const std::string &target) {
   return length == std::string::npos ? neon : std::stod(target.substr(length + 3)) / 8;
 }
 
-/// What stands behind `key`, a number; nothing if it does not stand there.
+/// Returns the number after `key`; nothing if there is none.
 std::optional<double> numberBehind(const std::string &text, const std::string &key) {
   const size_t place = text.find(key);
   return place == std::string::npos ? std::nullopt : std::optional(std::stod(text.substr(place + key.size())));
@@ -115,7 +115,7 @@ std::optional<double> Bounds::cyclesPerUnit(const std::string &name, const std::
   const double vector = bytesOfVector(target);
   std::optional<double> units = numberBehind(text, "reads:");
   if (!units)
-    units = numberBehind(text, "multiplies:"); // in a register of 128 bits
+    units = numberBehind(text, "multiplies:"); // for registers of 128 bits
   if (!units)
     throw std::runtime_error(file + " does not say what a turn reads or multiplies");
   const bool isOfFlops = text.find("multiplies:") != std::string::npos;

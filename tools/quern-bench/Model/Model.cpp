@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// From the trace of a compilation, which has the assembly, its innermost loops, and the loops of the schedule.
+// Reads the trace of a compilation, which has the assembly, its innermost loops, and the loops of the schedule.
 //
 //===----------------------------------------------------------------------===//
 #include "Model/Model.h"
@@ -45,11 +45,11 @@ public:
   }
 
 private:
-  /// Lines of the assembly are counted from 1.
+  /// Line numbers of the assembly are 1-based.
   ModelledLoop loop(const Json &innermost) const {
     const size_t first = innermost["first"], last = innermost["last"];
     ModelledLoop loop;
-    std::vector<size_t> places; // of the loop's instructions
+    std::vector<size_t> places; // positions of the loop's instructions
     for (size_t line = first; line <= last; ++line)
       if (assembly["offsets"][line - 1] >= 0)
         places.push_back(line);
@@ -94,7 +94,7 @@ private:
     return most == counts.end() ? "" : most->first;
   }
 
-  /// The loop of the schedule that the jump back is of.
+  /// Adds the loop of the schedule to which the backward jump belongs.
   void addSchedule(ModelledLoop &loop, size_t jump) const {
     const Json *node = nullptr, *kernel = nullptr;
     for (const size_t line : assembly["origins"][jump - 1])

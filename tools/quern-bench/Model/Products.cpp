@@ -11,8 +11,8 @@ namespace quern::bench {
 
 namespace {
 
-/// Products that are summed into one element of the result. Those that widen halves make products alone, which another
-/// instruction adds.
+/// Number of products that are added to one element of the result. Instructions that widen halves only multiply; other
+/// instructions add their products.
 const std::map<std::string, int> &productsOfElement() {
   static const std::map<std::string, int> products = {
       {"fmla", 1},    {"fmls", 1},   {"fmad", 1},   {"fmsb", 1},   {"fmadd", 1}, {"mla", 1},   {"mad", 1},
@@ -35,7 +35,7 @@ double bitsOf(char element) {
   }
 }
 
-/// Of the first operand: v0.4s, z0.s, s0.
+/// Returns the number of elements of the first operand: v0.4s, z0.s, s0.
 double elementsOf(const std::string &reg, const std::string &target) {
   const size_t dot = reg.find('.');
   if (dot == std::string::npos)

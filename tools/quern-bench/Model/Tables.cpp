@@ -1,4 +1,4 @@
-//===- Tables.cpp - Tables of modelled loops ------------------------------===//
+//===- Tables.cpp - Tables of modeled loops -------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -22,7 +22,7 @@ const ModelledLoop *widestOf(const std::vector<ModelledLoop> &loops, const std::
   return found;
 }
 
-/// The peak that products of this kind have on a level that has matrices or dots for them.
+/// Returns the name of the peak for this kind of products, on a level with matrices or dots for them.
 std::string peakOf(const std::string &multiply) {
   if (multiply.starts_with("bf"))
     return "peak-bf16";
@@ -81,7 +81,7 @@ private:
                    fixed(unit * *byHand, 2) + " | " + fixed(ours / *byHand, 2) + " |\n";
   }
 
-  /// What a loop does of what the best instruction of the level for its products could; nothing where no peak is known.
+  /// Returns a loop's share of the peak of the level's best instruction for its products; nothing if no peak is known.
   std::optional<double> shareOf(const ModelledLoop &loop, const std::string &target, const std::string &processor) {
     const auto cycles = loop.cycles.find(processor);
     if (loop.flops <= 0 || cycles == loop.cycles.end())
@@ -92,7 +92,7 @@ private:
     return peaks[key] ? std::optional(loop.flops * *peaks[key] / cycles->second) : std::nullopt;
   }
 
-  /// Of each kernel the loop that multiplies most in a turn; rest blocks of fewer rows or columns are others.
+  /// Returns for each kernel the loop that multiplies most per iteration, not those of remaining rows or columns.
   static std::vector<const ModelledLoop *> mainProductsOf(const std::vector<ModelledLoop> &loops) {
     std::map<std::string, const ModelledLoop *> main;
     for (const ModelledLoop &loop : loops)
@@ -134,7 +134,7 @@ private:
       addSum(target, processor, found, products, all, spills, otherSpills);
   }
 
-  /// Kernels have few loops that differ: each is one row.
+  /// Adds a row for each distinct loop, of which kernels have few.
   void addProduct(const std::string &line, const std::string &target, const ModelledLoop &loop,
                   std::map<std::string, std::vector<double>> &shares) {
     std::string row = "| " + target + " | " + loop.multiply + " | " + fixed(loop.flops, 0) + " | " +
@@ -183,7 +183,7 @@ private:
     std::string first;
   };
   std::vector<Row> each;
-  std::map<std::string, size_t> rowOf; ///< where a text is in `each`
+  std::map<std::string, size_t> rowOf; ///< row of each text in `each`
   std::string sums, refused, spilled;
 };
 

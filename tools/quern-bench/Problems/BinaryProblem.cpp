@@ -1,10 +1,10 @@
-//===- BinaryProblem.cpp - What tables say of a binary --------------------===//
+//===- BinaryProblem.cpp - Tables and bounds of binary --------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
 // Titles like "add f32 32x64x56x56", "mul f32 32x64x56x56 with 1x64x1x1 acdb", "max s8→f32 1024x1024 + scales src,
-// relu"; layouts where they are not dense row-major.
+// relu". Layouts are shown if they are not dense row-major.
 //
 //===----------------------------------------------------------------------===//
 #include "ProblemKind.h"

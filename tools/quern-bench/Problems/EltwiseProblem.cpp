@@ -1,10 +1,10 @@
-//===- EltwiseProblem.cpp - What tables say of an eltwise -----------------===//
+//===- EltwiseProblem.cpp - Tables and bounds of eltwise ------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Titles like "relu bf16 32x64x56x56", "gelu_tanh backward f32 8x128x768 acb", "linear f32→s8 4096x4096 + add"; layouts
-// where they are not dense row-major on all sides.
+// Titles like "relu bf16 32x64x56x56", "gelu_tanh backward f32 8x128x768 acb", "linear f32→s8 4096x4096 + add". Layouts
+// are shown if one is not dense row-major.
 //
 //===----------------------------------------------------------------------===//
 #include "ProblemKind.h"

@@ -1,10 +1,10 @@
-//===- MlirProblem.cpp - What tables say of a function in MLIR ------------===//
+//===- MlirProblem.cpp - Tables and bounds of functions in MLIR -----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Titles like "layer_norm f32 1024x768": the function's name, and type and shape of its first argument. Peers in Python
-// compute what a function of the same name says in the file of the same name, but for its suffix, .py.
+// Titles like "layer_norm f32 1024x768": the function's name, and type and shape of its first argument. Python peers
+// run the function of the same name in the file of the same name with the suffix .py.
 //
 //===----------------------------------------------------------------------===//
 #include "ProblemKind.h"

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Sizes, names and the one-line encoding of a problem, of whatever primitive.
+// Sizes, names and the one-line encoding of a problem of any primitive.
 //
 //===----------------------------------------------------------------------===//
 #include "Problem.h"
@@ -51,8 +51,7 @@ bool readsOutputs(const Attributes &attributes) {
 }
 
 int64_t bytesWritten(const TensorDesc &tensor) {
-  // bytes() has everything, the gaps between elements too: what is appended is the difference
-  // to a descriptor without it.
+  // bytes() includes gaps between elements, so the size of appended data is the difference to a descriptor without it.
   TensorDesc plain = tensor;
   plain.extras = {};
   return tensor.paddedElements() * bitsOf(tensor.dataType) / 8 + tensor.bytes() - plain.bytes();
@@ -69,7 +68,7 @@ std::string contentOf(const std::string &path) {
   return content.str();
 }
 
-/// The text form of a function as the library reads it.
+/// Returns the text form of a function as the library reads it.
 std::string textOf(const ModuleFunction &given) {
   const std::string bytes = contentOf(given.file);
   quern_engine_t engine = nullptr;
@@ -90,7 +89,7 @@ std::string textOf(const ModuleFunction &given) {
   return result;
 }
 
-/// "mlir=FILE:function", or what stands for no module.
+/// Parses "mlir=FILE:function"; returns an empty result for other lines.
 ModuleFunction moduleOf(const std::string &line) {
   if (!line.starts_with(modulePrefix))
     return {};

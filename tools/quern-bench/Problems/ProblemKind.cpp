@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The table of kinds, and words that their titles share.
+// The table of kinds, and text that their titles share.
 //
 //===----------------------------------------------------------------------===//
 #include "ProblemKind.h"
@@ -24,7 +24,7 @@ const ProblemKind *kindOf(const quern::PrimitiveDesc &desc) {
   return nullptr;
 }
 
-/// A function and no primitive of oneDNN's.
+/// gemm is a function and not a primitive of oneDNN.
 const ProblemKind *gemmKind() { return nullptr; }
 
 bool isDense(const TensorDesc &tensor) {
@@ -52,7 +52,7 @@ std::string typesName(DataType from, DataType to) {
 void appendPostOps(const Attributes &attributes, std::string &list) {
   for (const PostOp &post : attributes.postOps) {
     std::string_view name = post.alg == Alg::Undef ? nameOf(post.kind) : nameOf(post.alg);
-    name.remove_prefix(name.find('_') + 1); // the family of an algorithm; npos + 1 is 0
+    name.remove_prefix(name.find('_') + 1); // the algorithm's family prefix; npos + 1 is 0
     list.append(list.empty() ? "" : ", ").append(name);
   }
 }

@@ -1,10 +1,10 @@
-//===- ReorderProblem.cpp - What tables say of a reorder ------------------===//
+//===- ReorderProblem.cpp - Tables and bounds of reorder ------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
 // Titles like "f32 32x64x56x56 abcd→acdb", "f32→s8 1024x1024 + scales dst(2)", "… + zero points dst, sum", "…
-// ABcd4b16a4b with s8s8"; layouts where they are not dense row-major on both sides, masks in parentheses.
+// ABcd4b16a4b with s8s8". Layouts are shown if one is not dense row-major; masks are in parentheses.
 //
 //===----------------------------------------------------------------------===//
 #include "ProblemKind.h"
@@ -18,12 +18,12 @@ namespace {
 
 constexpr int64_t tinyBytes = 4096;
 constexpr double tinyExecuteNs = 250, codeKib = 16;
-/// By what the plan says: one kernel along contiguous lines, one of tiles that nothing cuts or converts, and the rest.
+/// Depending on the plan: runs of contiguous elements, whole tiles without conversion, and all others.
 constexpr double lineCompileMs = 2, cleanTileCompileMs = 4, hardestCompileMs = 6;
 
 const ReorderDesc &reorderOf(const Problem &problem) { return std::get<ReorderDesc>(problem.verified.desc.op); }
 
-/// Blocks over more than one dim: what matrix products want of their weights.
+/// Blocks over more than one dim, as in weights of matrix products.
 bool isPackedWeights(const TensorDesc &tensor) {
   return tensor.extras.flags != 0 || std::any_of(tensor.innerIndices, tensor.innerIndices + tensor.innerBlockCount,
                                                  [&](int64_t dim) { return dim != tensor.innerIndices[0]; });

@@ -1,4 +1,4 @@
-//===- RnnProblem.cpp - What the harness knows of RNNs --------------------===//
+//===- RnnProblem.cpp - Tables and bounds of RNNs -------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -13,17 +13,17 @@ namespace quern::bench {
 
 namespace {
 
-/// Of a step at this size, the path to the kernel is what counts.
+/// Size below which the path to the kernel dominates the time of a step.
 constexpr int64_t tinyChannels = 32;
 constexpr double tinyStepNs = 1000;
-/// Of one cell, and of every further kind of step. Backward has twice the products.
+/// For one cell, and for each additional kind of step. Backward has twice the products.
 constexpr double cellCompileMs = 12, backwardCompileMs = 23, codeKib = 48;
 
 const RnnDesc &descOf(const Problem &problem) { return std::get<Boxed<RnnDesc>>(problem.verified.desc.op); }
 
 bool hasFpmath(const Problem &problem) { return problem.verified.desc.attr.fpmathMode != FpmathMode::Strict; }
 
-/// What a family and a group of inference are called without.
+/// Suffix of families and groups; empty for inference.
 std::string passOf(const RnnDesc &rnn) {
   return rnn.prop == PropKind::Backward ? " backward" : rnn.prop == PropKind::ForwardTraining ? " training" : "";
 }
@@ -32,7 +32,7 @@ class RnnKind : public ProblemKind {
 public:
   std::string name() const override { return "rnn"; }
 
-  /// Cell, pass, and whether one vector or several share the weights: "lstm, batch 1", "gru backward, batch below 16".
+  /// Cell, pass, and whether one or several vectors share the weights: "lstm, batch 1", "gru backward, batch below 16".
   std::string family(const Problem &problem) const override {
     const RnnDesc &rnn = descOf(problem);
     std::string text = concat(nameOf(rnn.cell), passOf(rnn));

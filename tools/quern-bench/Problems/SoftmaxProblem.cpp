@@ -1,10 +1,10 @@
-//===- SoftmaxProblem.cpp - What tables say of a softmax ------------------===//
+//===- SoftmaxProblem.cpp - Tables and bounds of softmax ------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
 // Titles like "f32 1024x1000", "bf16→f32 log 16x50257", "f32 1x21x512x512 axis 1", "bwd f32 …", "… aBcd16b", "… + relu,
-// add"; layouts where they are not dense row-major.
+// add". Layouts are shown if they are not dense row-major.
 //
 //===----------------------------------------------------------------------===//
 #include "ProblemKind.h"
@@ -17,14 +17,14 @@ namespace quern::bench {
 namespace {
 
 constexpr int64_t longestShortAxis = 64;
-/// Every post-op is code of its own.
+/// Every post-op adds code.
 constexpr double compileBoundMs = 6, compileBoundManyPostOpsMs = 10;
 
 const SoftmaxDesc &softmaxOf(const Problem &problem) { return std::get<SoftmaxDesc>(problem.verified.desc.op); }
 
 bool isBackward(const Problem &problem) { return !isForward(softmaxOf(problem).prop); }
 
-/// The tensors of the operation itself, in the order of the arguments.
+/// Returns the tensors of the operation itself, in the order of the arguments.
 std::vector<const TensorDesc *> tensorsOf(const SoftmaxDesc &softmax) {
   if (isForward(softmax.prop))
     return {&softmax.src, &softmax.dst};

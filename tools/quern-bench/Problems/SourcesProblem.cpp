@@ -1,4 +1,4 @@
-//===- SourcesProblem.cpp - What the harness knows of sum and concat ------===//
+//===- SourcesProblem.cpp - Tables and bounds of sum and concat -----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -11,17 +11,17 @@ namespace quern::bench {
 
 namespace {
 
-/// A tiny problem is of the size at which the path to the kernel is what counts.
+/// Size below which the path to the kernel dominates the time.
 constexpr int64_t tinyBytes = 4096;
 constexpr double tinyExecuteNs = 250, codeKib = 16;
-/// A kernel of lines, and one that transposes.
+/// For a kernel of contiguous runs, and for one that transposes.
 constexpr double lineCompileMs = 2, hardestCompileMs = 6;
 
-/// What sum and concat have in common.
+/// Common parts of sum and concat.
 struct Sources {
   const std::vector<TensorDesc> &srcs;
   const TensorDesc &dst;
-  std::string parameter; ///< what is said of the operation in a title
+  std::string parameter; ///< the operation's parameter in a title
 };
 
 Sources sourcesOf(const Problem &problem) {

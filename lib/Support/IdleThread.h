@@ -31,7 +31,7 @@ public:
   int holders = 0; ///< callers that wait for the thread to be idle: no job is started
   bool isStopping = false;
 
-  // The functions below require the lock, except for serve() and forgetInFork().
+  // The functions below require the lock, except for serve().
   bool isRunning() const { return running; }
   /// Returns true if the caller is the thread itself, as in a listener.
   bool isSelf() const { return thread && thread->get_id() == std::this_thread::get_id(); }

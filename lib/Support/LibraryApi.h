@@ -45,7 +45,7 @@ Result<const Api *> openApi(const std::string &path, const char *symbol, uint32_
   const auto getApi = reinterpret_cast<const Api *(*)(uint32_t)>(dlsym(handle, symbol));
   const Api *api = getApi ? getApi(version) : nullptr;
   std::optional<Error> refusal =
-      api ? refuse(*api) : runtimeError(path, " is no ", is, " of interface version ", version);
+      api ? refuse(*api) : runtimeError(path, " is not the ", is, " of interface version ", version);
   if (!refusal)
     return api;
   dlclose(handle); // only the lookup function has run

@@ -186,7 +186,7 @@ LogicalResult convertToLoops(func::FuncOp function) {
   for (linalg::LinalgOp op : operations) {
     rewriter.setInsertionPoint(op);
     if (failed(linalg::linalgOpToLoops(rewriter, op)))
-      return op->emitError("naive lowering: no loops for this operation");
+      return op->emitError("naive lowering: this operation cannot be lowered to loops");
     rewriter.eraseOp(op);
   }
   RewritePatternSet patterns(function.getContext());
@@ -238,7 +238,7 @@ LogicalResult lowerNaively(func::FuncOp problem, bool widen) {
     return problem.emitError("naive lowering: the problem has more than one block");
   for (Type type : problem.getArgumentTypes())
     if (auto memref = dyn_cast<MemRefType>(type); memref && !memref.hasStaticShape())
-      return problem.emitError("naive lowering: a dynamic size");
+      return problem.emitError("naive lowering: an argument has a dynamic size");
   if (widen) {
     accumulateApart(problem);
     Widening(problem).run();

@@ -143,11 +143,13 @@ void registerTransformPasses() {
     registerPass([] { return createExpandNarrowFloatsPass(); });
     registerInstructions("quern-expand-saturation", "Convert floats to integers of a range in fewer instructions",
                          expandSaturation);
-    registerInstructions("quern-expand-byte-sums", "Sum neighbouring bytes by instructions on bytes", expandByteSums);
-    registerInstructions("quern-expand-dots", "Multiply what is packed in 32-bit lanes by one instruction", expandDots);
+    registerInstructions("quern-expand-byte-sums", "Sum adjacent bytes by instructions on bytes", expandByteSums);
+    registerInstructions("quern-expand-dots", "Multiply elements packed in 32-bit lanes by one instruction",
+                         expandDots);
     registerBuffers("quern-pair-elements", "Compute the two half bytes of a byte in one iteration", pairAllElements);
-    registerBuffers("quern-unpack-elements", "Work on half bytes in whole bytes of shared memory", unpackElements);
-    registerBuffers("quern-bind-shared-buffers", "Make what kernels share views of one argument", bindAllSharedBuffers);
+    registerBuffers("quern-unpack-elements", "Unpack half bytes to whole bytes of shared memory", unpackElements);
+    registerBuffers("quern-bind-shared-buffers", "Replace shared buffers of kernels by views of one argument",
+                    bindAllSharedBuffers);
   });
 }
 

@@ -31,7 +31,7 @@ Error pagesRefused(const char *call, int reason) {
   const bool isShortage = reason == ENOMEM || reason == EAGAIN || reason == EMFILE || reason == ENFILE ||
                           reason == ENOSPC || reason == EINTR;
   return {isShortage ? Status::OutOfMemory : Status::Unimplemented,
-          concat("the system does not give executable pages to a kernel: ", call, ": ", std::strerror(reason))};
+          concat("the system refuses executable pages for a kernel: ", call, ": ", std::strerror(reason))};
 }
 
 int createFileInMemory() {

@@ -96,20 +96,20 @@ bool Batch::spread(linalg::LinalgOp op, unsigned loop, std::string &whyNot) {
     for (auto [d, expr] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults()))
       if (expr.isFunctionOfDim(loop)) {
         if (!isa<AffineDimExpr>(expr) || at != none)
-          return fail("the loop of a batch is a part of an index");
+          return fail("the loop of a batch does not index exactly one dim of an operand by itself");
         at = static_cast<int>(d);
       }
     if (at == none && op.isDpsInit(&operand))
-      return fail("an op writes the same for all of a batch");
+      return fail("an op writes the same elements for all indices of a batch");
     const bool isPlain = isa<BlockArgument>(operand.get()) || operand.get().getDefiningOp<memref::AllocOp>();
     if (!isPlain && at != none)
-      return fail("a view or a table goes along a batch");
+      return fail("a view or a table is indexed by the loop of a batch");
     if (dims.try_emplace(operand.get(), at).first->second != at)
-      return fail("a buffer is read for each of a batch and for all of them");
+      return fail("a buffer is not indexed by the loop of a batch along the same dim everywhere");
   }
   for (auto index : op.getBlock()->getOps<linalg::IndexOp>())
     if (index.getDim() == loop)
-      return fail("an index of a batch is computed with");
+      return fail("a body computes with the index of a batch");
   return true;
 }
 
@@ -128,7 +128,7 @@ bool Batch::read(std::string &whyNot) {
   }
   std::optional<unsigned> first = loopOfFirst();
   if (!first) {
-    whyNot = "no loop goes along all operands of a reduction";
+    whyNot = "no loop indexes all operands of a reduction";
     return false;
   }
   for (bool changed = true; changed;) {
@@ -144,7 +144,7 @@ bool Batch::read(std::string &whyNot) {
       if (count == 0)
         count = own.extents[*loop];
       if (own.extents[*loop] != count || count.isUntold()) {
-        whyNot = "ops go along different numbers of a batch";
+        whyNot = "ops have different extents along a batch";
         return false;
       }
       if (!spread(own.op, *loop, whyNot))
@@ -157,7 +157,7 @@ bool Batch::read(std::string &whyNot) {
     const bool isFill = isa<linalg::FillOp>(op.getOperation());
     auto found = isFill ? dims.find(op.getDpsInits()[0]) : dims.end();
     if (isFill ? found == dims.end() || found->second == none : !loops.contains(op)) {
-      whyNot = "an op has no loop in common with a product";
+      whyNot = "an op shares no loop with a product";
       return false;
     }
   }
@@ -397,7 +397,7 @@ FailureOr<SmallVector<func::FuncOp>> quern::scheduleBatch(const Problem &problem
     wrapped.push_back(batch.wrap(kernels->front()));
   for (func::FuncOp kernel : *kernels)
     kernel.erase();
-  return wrapped.empty() ? FailureOr<SmallVector<func::FuncOp>>(fail("the kernel of one of a batch takes more than "
-                                                                     "buffers of its own"))
+  return wrapped.empty() ? FailureOr<SmallVector<func::FuncOp>>(fail("one index of a batch needs several kernels, "
+                                                                     "shared memory or work-groups"))
                          : FailureOr<SmallVector<func::FuncOp>>(wrapped);
 }

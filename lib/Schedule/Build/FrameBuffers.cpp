@@ -1,4 +1,4 @@
-//===- FrameBuffers.cpp - Limits the stack that a kernel takes ------------===//
+//===- FrameBuffers.cpp - Limiting the stack that a kernel uses -----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,10 +1,10 @@
-//===- FrameBuffers.h - Limits the stack that a kernel takes --------------===//
+//===- FrameBuffers.h - Limiting the stack that a kernel uses -------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Recipes allocate small buffers in the frame of the kernel. The caller's threads may have as little as 64 KiB of stack,
-// so large buffers are placed in the kernel's scratch memory.
+// Recipes allocate small buffers in the frame of the kernel. The caller's threads may have as little as 64 KiB of
+// stack, so large buffers are placed in the kernel's scratch memory.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_BUILD_FRAMEBUFFERS_H

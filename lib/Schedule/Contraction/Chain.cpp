@@ -83,7 +83,7 @@ LogicalResult Reader::gatherOps() {
     }
     const LoopAccess &filled = own.operands.back();
     if (filled.isView || !matchPattern(fill.getInputs()[0], m_Constant(&fills[filled.base])))
-      return fail("a fill is not of a whole buffer with a constant");
+      return fail("a fill does not set a whole buffer to a constant");
     auto uses = [&](const ProblemOp *earlier) {
       return llvm::any_of(earlier->operands, [&](const LoopAccess &access) { return access.base == filled.base; });
     };
@@ -108,7 +108,7 @@ LogicalResult Reader::chooseColumns() {
     if (reach.singleColumn && singleColumn(own->op))
       chain.columns = 1;
     if (chain.columns == 0)
-      return fail("the result of an elementwise op is nowhere contiguous");
+      return fail("the result of an elementwise op is not contiguous along any loop");
   }
   return success();
 }
@@ -190,7 +190,7 @@ LogicalResult Reader::readElementwise() {
     if (auto single = singleColumn(op); single && reach.singleColumn && chain.columns == 1)
       next.column = static_cast<int>(*single);
     if (next.column < 0)
-      return fail("an elementwise op does not write " + chain.columns.text() + " columns side by side");
+      return fail("an elementwise op does not write " + chain.columns.text() + " contiguous columns");
     next.isStart = !summed.contains(out.base) &&
                    llvm::any_of(chain.accumulators, [&](Accumulator &a) { return a.at.base == out.base; });
     elementwise.push_back(next);
@@ -202,7 +202,7 @@ LogicalResult Reader::readElementwise() {
   }
   for (const Elementwise &op : elementwise)
     if (!op.isResolved)
-      return fail("an elementwise op has nothing to do with the products");
+      return fail("an elementwise op shares no buffer with the products");
     else if (failed(addPoints(op)))
       return failure();
   return success();
@@ -221,7 +221,7 @@ LogicalResult Reader::addPoints(const Elementwise &own) {
     }
   constexpr int64_t mostInstances = 64;
   if (instances > mostInstances)
-    return fail("an elementwise op iterates another space than the products");
+    return fail("an elementwise op has too many gates");
   for (int64_t i = 0; i < instances; ++i) {
     PointOp point;
     point.op = own.own->op;
@@ -258,14 +258,14 @@ LogicalResult Reader::addPoints(const Elementwise &own) {
 LogicalResult Reader::startAccumulators() {
   for (const auto &[buffer, value] : fills)
     if (llvm::none_of(chain.accumulators, [&](const Accumulator &a) { return a.at.base == buffer; }))
-      return fail("a fill is of no buffer that products sum into");
+      return fail("a fill is of a buffer that no product sums into");
   for (Accumulator &accumulator : chain.accumulators) {
     for (PointOp &start : starts)
       if (start.outs[0] == accumulator.at)
         accumulator.start = start;
     bool isStarted = accumulator.start || accumulator.fill || accumulator.isStored;
     if (!isStarted)
-      return fail("sums do not start from anything");
+      return fail("sums have no initial value");
     if (accumulator.start &&
         !llvm::all_of(accumulator.start->ins, [](const TileAccess &in) { return !in.base || in.isArgument(); }))
       return fail("sums start from an intermediate");
@@ -284,7 +284,7 @@ LogicalResult Reader::checkStored(const Accumulator &accumulator) {
     for (const Product::Sum &sum : product.sums)
       if (accumulator.isStored && &chain.accumulators[sum.accumulator] == &accumulator &&
           !areOne(product.readable, chain.columns))
-        return fail("an argument takes " + product.readable.text() + " columns of sums, and another op " +
+        return fail("an argument has " + product.readable.text() + " columns of sums, another op " +
                     chain.columns.text());
   return success();
 }
@@ -353,7 +353,7 @@ LogicalResult quern::contractions::checkLinear(const LoopAccess &access, std::st
   if (whyNot.empty() && (access.isScalar() || access.isArgument() != isa<BlockArgument>(access.base)))
     whyNot = "an operand is neither an argument nor an intermediate";
   if (whyNot.empty() && (!access.isLinear() || access.offset.isOpen()))
-    whyNot = "an operand has a map that is not linear, or begins at an open size";
+    whyNot = "an operand has a map that is not linear, or an open offset";
   return success(whyNot.empty());
 }
 

@@ -126,7 +126,7 @@ LogicalResult Reader::chooseLanes() {
     if (!op.getMatchingBlockArgument(input).use_empty())
       inputs.push_back(input);
   if (inputs.size() != 2 || op.getNumDpsInits() != 1)
-    return fail("an op that reduces is no product of two factors");
+    return fail("a reduction is not a product of two factors");
   lhs = &own.at(*inputs[0]);
   rhs = &own.at(*inputs[1]);
   sum = &own.at(*op.getDpsInitOperand(0));
@@ -141,7 +141,7 @@ LogicalResult Reader::chooseLanes() {
   if (!found && columns == 1 && reach.singleColumn)
     return chooseOneColumn();
   if (!found)
-    return fail("the result of a product is nowhere contiguous");
+    return fail("the result of a product is not contiguous along any loop");
   lanes = *found;
   if (lhs->stride(lanes) != 0 && rhs->stride(lanes) == 0) {
     std::swap(lhs, rhs);
@@ -158,7 +158,7 @@ LogicalResult Reader::chooseLanes() {
 LogicalResult Reader::chooseOneColumn() {
   auto *single = llvm::find(extents, 1);
   if (single == extents.end())
-    return fail("the result of a product is nowhere contiguous");
+    return fail("the result of a product is not contiguous along any loop");
   lanes = single - extents.begin();
   auto kinds = op.getIteratorTypesArray();
   for (unsigned loop = 0; loop < extents.size(); ++loop)
@@ -197,7 +197,7 @@ LogicalResult Reader::sortLoops() {
     if (!isRow && !reach.open && (extents[loop].isOpen() || lhs->stride(loop).isOpen() || rhs->stride(loop).isOpen()))
       return fail("a product has open sizes other than its rows'");
     if (!isRow && extents[loop].isUntold())
-      return fail("nothing tells how long loop " + Twine(loop) + " of a product is");
+      return fail("the extent of loop " + Twine(loop) + " of a product is unknown");
     if (kinds[loop] == utils::IteratorType::reduction) {
       readPacking(loop);
       continue;
@@ -205,7 +205,7 @@ LogicalResult Reader::sortLoops() {
     if (extents[loop] == 1)
       continue;
     if (lhs->stride(loop) != 0 && rhs->stride(loop) != 0)
-      return fail("loop " + Twine(loop) + " of a product is along both factors");
+      return fail("loop " + Twine(loop) + " of a product indexes both factors");
     if (rhs->stride(loop) != 0)
       ofRhs.push_back(loop);
     else if (row)
@@ -223,7 +223,7 @@ LogicalResult Reader::countRows() {
     chain.rows = count;
   if (!areOne(count, chain.rows))
     return fail("products have different numbers of rows");
-  return chain.rows.isUntold() ? fail("nothing tells how many rows a product has") : success();
+  return chain.rows.isUntold() ? fail("the number of rows of a product is unknown") : success();
 }
 
 /// Returns the block argument that a factor is converted from, or null if it is something else.
@@ -248,7 +248,7 @@ LogicalResult Reader::readBody() {
   bool adds = isa_and_nonnull<arith::AddFOp, arith::AddIOp>(add) && old.hasOneUse() && *old.user_begin() == add;
   Operation *multiply = adds ? add->getOperand(add->getOperand(0) == old ? 1 : 0).getDefiningOp() : nullptr;
   if (!isa_and_nonnull<arith::MulFOp, arith::MulIOp>(multiply) || multiply->getBlock() != body)
-    return fail("an op that reduces does not add products");
+    return fail("a reduction does not add products");
   SmallVector<Operation *, 1> conversions[2];
   Value sides[2] = {readFactor(multiply->getOperand(0), conversions[0]),
                     readFactor(multiply->getOperand(1), conversions[1])};
@@ -259,7 +259,7 @@ LogicalResult Reader::readBody() {
   product.rhs.conversions = conversions[1 - first];
   Type type = old.getType();
   if (!type.isF32() && !type.isF64() && !type.isInteger(32))
-    return fail("a product sums in another type than f32, f64 and i32");
+    return fail("a product sums in a type other than f32, f64 and i32");
   // Named ops cannot carry flags; the order of their sums is unspecified.
   auto flags = isa<arith::AddFOp>(add) && isa<linalg::GenericOp>(op.getOperation())
                    ? cast<arith::AddFOp>(add).getFastmath()

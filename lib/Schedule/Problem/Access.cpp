@@ -42,7 +42,7 @@ static std::string readBase(Value memref, LoopAccess &access) {
   if (!layout)
     return "is not a strided memref";
   if (access.isView && (ShapedType::isDynamic(layout->offset) || llvm::any_of(layout->strides, ShapedType::isDynamic)))
-    return "is a view with strides that are given at execution";
+    return "is a view with strides known only at execution";
   Type element = type.getElementType();
   if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() < 8 ||
       !llvm::isPowerOf2_32(element.getIntOrFloatBitWidth()))
@@ -56,7 +56,7 @@ static std::string readMap(AffineMap map, const ArgumentSizes::Layout &layout, A
                            LoopAccess &access) {
   if (!layout.fits)
     return ("has a size of " + Twine(endOfNumbers) + " or more").str();
-  constexpr auto *computed = "computes its address with sizes that are given at execution";
+  constexpr auto *computed = "computes its address with sizes known only at execution";
   SmallVector<SmallVector<Digit, 4>, 6> digits(extents.size());
   SmallVector<Size, 6> openSteps(extents.size());
   int64_t offset = 0;
@@ -80,7 +80,7 @@ static std::string readMap(AffineMap map, const ArgumentSizes::Layout &layout, A
       continue;
     }
     if (!alignShifts(sum, extent, offset))
-      return "has digits of a loop from different places of it";
+      return "has digits of a loop with incompatible shifts";
     Walk walk(sum, extent);
     cuts |= extent.isOpen() && !walk.isLinear();
     offset += walk.start();

@@ -65,11 +65,11 @@ static std::string read(Problem &problem) {
   for (Operation &op : problem.function.getBody().front()) {
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
     if (linalgOp && (!linalgOp.hasPureBufferSemantics() || !linalgOp.getNumDpsInits()))
-      return ("'" + op.getName().getStringRef() + "' is not on memrefs, or writes none").str();
+      return ("'" + op.getName().getStringRef() + "' does not operate on memrefs, or writes none").str();
     if (linalgOp)
       problem.ops.emplace_back(linalgOp, problem.sizes);
     else if (!isOfMemory(op) && !isPrologue(op))
-      return ("'" + op.getName().getStringRef() + "' has no place in a problem").str();
+      return ("'" + op.getName().getStringRef() + "' is not supported in a problem").str();
     else if (!isOfMemory(op))
       problem.prologue.push_back(&op);
   }

@@ -36,7 +36,7 @@ public:
   constexpr bool isOpen() const { return atRunTime; }
   constexpr bool isUntold() const { return atRunTime && number < 0; }
   constexpr int64_t known() const {
-    assert(!atRunTime && "an open size is no number");
+    assert(!atRunTime && "an open size is not a number");
     return number;
   }
   constexpr int64_t openIndex() const {

@@ -65,14 +65,14 @@ Result<llvm::TargetMachine *> CpuCodegen::machineFor(const Target &target) {
   machine.reset((*found)->createTargetMachine(triple, cpu, features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
                                               llvm::CodeGenOptLevel::Less, /*JIT=*/true));
   if (!machine)
-    return internalError("codegen: LLVM cannot make a target machine for ", cpu, " ", features);
+    return internalError("codegen: LLVM cannot create a target machine for ", cpu, " ", features);
   return machine.get();
 }
 
 Result<void> checkSelfContained(llvm::StringRef object) {
   auto parsed = llvm::object::ObjectFile::createELFObjectFile(llvm::MemoryBufferRef(object, "kernel"));
   if (!parsed)
-    return internalError("codegen: the object does not parse: ", llvm::toString(parsed.takeError()));
+    return internalError("codegen: the object cannot be parsed: ", llvm::toString(parsed.takeError()));
   for (const llvm::object::SymbolRef &symbol : (*parsed)->symbols()) {
     llvm::Expected<uint32_t> flags = symbol.getFlags();
     if (!flags) {
@@ -83,8 +83,7 @@ Result<void> checkSelfContained(llvm::StringRef object) {
       continue;
     llvm::Expected<llvm::StringRef> name = symbol.getName();
     std::string text = name ? name->str() : llvm::toString(name.takeError());
-    return internalError("codegen: the kernel calls '", text,
-                         "', but a kernel may not refer to anything outside itself");
+    return internalError("codegen: the kernel refers to '", text, "'; a kernel must be self-contained");
   }
   return {};
 }

@@ -25,7 +25,7 @@ namespace quern {
 namespace {
 
 /// Identifies the memory operand of a masked access. It is a target flag, because LLVM copies it along with the
-/// operand; our targets do not use it otherwise.
+/// operand; the supported targets do not use it otherwise.
 constexpr auto maskedFlag = MachineMemOperand::MOTargetFlag4;
 
 class MarkMasks : public MachineFunctionPass {

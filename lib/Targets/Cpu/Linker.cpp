@@ -49,7 +49,7 @@ Error asError(llvm::Error error) {
   });
   if (status == Status::Internal)
     return internalError("load: ", text);
-  return {status, concat("the system does not give executable pages to a kernel: ", text)};
+  return {status, concat("the system refuses executable pages for a kernel: ", text)};
 }
 
 void keepFirst(llvm::Error error) {

@@ -152,7 +152,7 @@ FailureOr<KernelSignature> readSignature(func::FuncOp function) {
     auto type = dyn_cast<MemRefType>(function.getArgument(i).getType());
     const int32_t field = blockFieldOf(function, i);
     if (!type || (field ? llvm::is_contained(signature.blockFields, field) : !signature.blockFields.empty()))
-      return fail("takes something else than tensors, then one each of shared, scratch and sizes, then begin and end");
+      return fail("has arguments other than tensors, then one each of shared, scratch and sizes, then begin and end");
     if (field)
       signature.blockFields.push_back(field);
     else

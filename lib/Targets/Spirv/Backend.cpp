@@ -57,7 +57,8 @@ Kernels run(const Problem &problem, const Target &target, bool isLastResort, std
   const int64_t bytes = dropUnlessFits(*kernels, available);
   if (bytes <= available)
     return kernels;
-  *whyNot = "it takes " + std::to_string(bytes) + " bytes of group memory; the device has " + std::to_string(available);
+  *whyNot = "the kernel uses " + std::to_string(bytes) + " bytes of group memory; the device has " +
+            std::to_string(available);
   return failure();
 }
 

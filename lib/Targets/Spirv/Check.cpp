@@ -129,7 +129,7 @@ private:
     if (type->isPointerTy())
       return type->getPointerAddressSpace() <= 3
                  ? Result<void>()
-                 : unimplemented("codegen: address space ", type->getPointerAddressSpace());
+                 : unimplemented("codegen: unknown address space ", type->getPointerAddressSpace());
     bool isInteger = any_of(std::initializer_list<unsigned>{1, 8, 16, 32, 64},
                             [&](unsigned bits) { return type->isIntegerTy(bits); });
     if (isInteger || type->isFloatTy() || type->isVoidTy() || (type->isHalfTy() && device.hasF16))
@@ -158,7 +158,7 @@ private:
                  ? Result<void>()
                  : unimplemented("codegen: the kernel calls '", function.getName().str(), "', which no device has");
     if (function.getCallingConv() != CallingConv::SPIR_KERNEL)
-      return unimplemented("codegen: @", function.getName().str(), " is no kernel");
+      return unimplemented("codegen: @", function.getName().str(), " is not a kernel");
     for (const Argument &argument : function.args())
       if (Result<void> ok = checkType(argument.getType()); !ok)
         return ok;
@@ -170,11 +170,11 @@ private:
 
   Result<void> check(const Instruction &instruction) {
     if (!is_contained(instructionsTaken, instruction.getOpcode()))
-      return unimplemented("codegen: '", textOf(instruction), "' is not on the list of what is translated to SPIR-V");
+      return unimplemented("codegen: '", textOf(instruction), "' is not implemented for SPIR-V");
     if (auto *call = dyn_cast<CallInst>(&instruction); call && !call->getCalledFunction())
-      return unimplemented("codegen: '", textOf(instruction), "' calls no function by its name");
+      return unimplemented("codegen: '", textOf(instruction), "' is not a direct call of a function");
     if (instruction.isAtomic())
-      return unimplemented("codegen: '", textOf(instruction), "' is not on the list of what is translated to SPIR-V");
+      return unimplemented("codegen: '", textOf(instruction), "' is not implemented for SPIR-V");
     if (Result<void> ok = checkType(instruction.getType()); !ok)
       return ok;
     for (const Use &operand : instruction.operands())

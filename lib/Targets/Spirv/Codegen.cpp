@@ -137,7 +137,7 @@ Result<std::unique_ptr<llvm::TargetMachine>> makeMachine() {
   std::unique_ptr<llvm::TargetMachine> made((*target)->createTargetMachine(
       triple, "", "", options, llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::None));
   if (!made)
-    return internalError("codegen: LLVM cannot make a target machine for ", tripleText);
+    return internalError("codegen: LLVM cannot create a target machine for ", tripleText);
   return made;
 }
 

@@ -59,7 +59,7 @@ private:
            isSizes = function.getArgAttr(i, attr::sizes) != nullptr;
       bool isInOrder = isSizes ? sizes < 0 : shared < 0 && sizes < 0;
       if (!isa<MemRefType>(function.getArgument(i).getType()) || !isInOrder)
-        return fail("takes something else than tensors, then one each of shared and sizes");
+        return fail("has arguments other than tensors, then one each of shared and sizes");
       (isSizes ? sizes : isShared ? shared : unused) = static_cast<int>(i);
       if (!isSizes && !isShared)
         described.push_back(describeArgument(function, i));
@@ -82,7 +82,7 @@ private:
       auto load = dyn_cast<memref::LoadOp>(user);
       std::optional<int64_t> which = load ? getConstantIntValue(load.getIndices().front()) : std::nullopt;
       if (!which || *which < 0 || *which >= sizeCount)
-        return fail("uses its sizes otherwise than to load one of " + Twine(sizeCount) + " by a constant");
+        return fail("uses its sizes other than by loading one of " + Twine(sizeCount) + " with a constant index");
       load.replaceAllUsesWith(Value(entry.getArgument(first + static_cast<unsigned>(*which))));
       load.erase();
     }

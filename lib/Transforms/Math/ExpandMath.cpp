@@ -76,7 +76,7 @@ LogicalResult expandOne(Operation *op, const MathOptions &options, ConstantPool 
   Type type = op->getResult(0).getType(), element = getElementTypeOrSelf(type);
   auto vectorType = dyn_cast<VectorType>(type);
   if (!element.isF32() && !element.isF64())
-    return op->emitError("expand-math: ") << element << " has no expansion; f32 and f64 have";
+    return op->emitError("expand-math: ") << element << " has no expansion; the type must be f32 or f64";
   if (vectorType && (vectorType.getRank() != 1 || vectorType.isScalable()))
     return op->emitError("expand-math: ") << type << " is not a vector of rank 1 and fixed length";
   OpBuilder builder(op);

@@ -183,7 +183,7 @@ struct ExpandNarrowFloatsPass : PassWrapper<ExpandNarrowFloatsPass, OperationPas
 
   StringRef getArgument() const override { return "quern-expand-narrow-floats"; }
   StringRef getDescription() const override {
-    return "Hold narrow floats and i4 in whole bytes and convert by integer arithmetic or F16C";
+    return "Store narrow floats and i4 in whole bytes and convert by integer arithmetic or F16C";
   }
   void getDependentDialects(DialectRegistry &registry) const override {
     registry
@@ -199,7 +199,8 @@ struct ExpandNarrowFloatsPass : PassWrapper<ExpandNarrowFloatsPass, OperationPas
       signalPassFailure();
   }
 
-  Option<std::string> isa{*this, "isa", llvm::cl::desc("device, or a level of a CPU"), llvm::cl::init("avx512")};
+  Option<std::string> isa{*this, "isa", llvm::cl::desc("Instruction set: device, or one of a CPU"),
+                          llvm::cl::init("avx512")};
 };
 } // namespace
 

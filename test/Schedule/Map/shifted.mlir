@@ -20,7 +20,7 @@
 // INSIDE: plan = "map: lines
 // INSIDE-NOT: arith.divui
 // INSIDE-NOT: arith.remui
-// APART: map: operand #1 of an op has digits of a loop from different places of it
+// APART: map: operand #1 of an op has digits of a loop with incompatible shifts
 
 //--- half.mlir
 #src = affine_map<(n, c) -> (n, c)>

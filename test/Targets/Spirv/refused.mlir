@@ -100,7 +100,7 @@ func.func @a_kernel(%a: memref<8xi32> {quern.arg = "a"}) attributes {quern.kerne
 }
 
 //--- atomic.mlir
-// ATOMIC: error: codegen: '{{.*}}atomicrmw{{.*}}' is not on the list of what is translated to SPIR-V
+// ATOMIC: error: codegen: '{{.*}}atomicrmw{{.*}}' is not implemented for SPIR-V
 func.func @a_kernel(%a: memref<8xi32> {quern.arg = "a"}) attributes {quern.kernel = #quern.kernel<group_size = 8, space = 1>} {
   %i = gpu.thread_id x
   %one = arith.constant 1 : i32

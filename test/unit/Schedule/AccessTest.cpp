@@ -434,9 +434,9 @@ TEST_F(Problems, SayWhyTheyAreNone) {
             "a scalar is read from an argument that is written");
   EXPECT_EQ(whyNot("%c0 = arith.constant 0 : index\n%s = memref.dim %y, %c0 : memref<4x8xf32>\n%t = arith.addi %s, %s "
                    ": index\n"),
-            "'memref.dim' has no place in a problem");
+            "'memref.dim' is not supported in a problem");
   EXPECT_EQ(whyNot("memref.copy %x, %y : memref<4x8xf32> to memref<4x8xf32>\n"),
-            "'memref.copy' has no place in a problem");
+            "'memref.copy' is not supported in a problem");
   EXPECT_EQ(read("func.func @f(%x: memref<4xf32>) {\nreturn\n}").whyNot, "there is no op");
   EXPECT_EQ(read("func.func @f(%x: i32) {\nreturn\n}").whyNot, "an argument is not a strided memref");
   EXPECT_EQ(

@@ -31,7 +31,7 @@ TEST(Size, IsNoNumber) {
   EXPECT_EQ(open.openIndex(), 7);
   EXPECT_TRUE(Size::untold().isOpen() && Size::untold().isUntold());
 #ifndef NDEBUG
-  EXPECT_DEATH((void)open.known(), "an open size is no number");
+  EXPECT_DEATH((void)open.known(), "an open size is not a number");
   EXPECT_DEATH((void)number.openIndex(), "no index in the list");
   EXPECT_DEATH((void)Size::untold().openIndex(), "no index in the list");
 #endif

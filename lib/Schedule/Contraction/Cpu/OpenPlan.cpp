@@ -39,12 +39,12 @@ bool hasPanels(const Product &product) { return product.columns.size() == 2 && p
 const char *whyNotPanels(const Chain &chain, const Product &product, const ContractionStrategy &strategy) {
   const int64_t lanes = strategy.vectorBytes / bytesOf(chain.sumType()), panel = product.columns[0].extent.known();
   if (!llvm::isPowerOf2_64(panel) || panel % lanes != 0 || !llvm::isPowerOf2_64(strategy.vectors))
-    return "panels of open sizes are no vectors";
+    return "panels of open sizes are not whole vectors";
   if (product.columns[0].stride != product.packed || !chain.epilogue.empty())
-    return "panels of open sizes have elementwise ops behind them, or columns that lie apart";
+    return "panels of open sizes have elementwise ops after them, or non-contiguous columns";
   const Product::Reduced &k = product.reduced[0];
   if (product.packed != 1 && (isa<IntegerType>(chain.sumType()) || k.lhs != 1 || !k.rhs.isMultipleOf(product.packed)))
-    return "panels of open sizes are packed other than floats side by side, in groups along all of K";
+    return "panels of open sizes are not packed as contiguous floats in groups along all of K";
   return nullptr;
 }
 
@@ -99,9 +99,9 @@ const char *whyNotOpen(const Chain &chain, const ContractionStrategy &strategy) 
   if (hasPanels(product) && whyNotPanels(chain, product, strategy))
     return whyNotPanels(chain, product, strategy);
   if (!hasOpenSizes(chain, product))
-    return "a product has no open sizes but its rows";
+    return "a product has no open sizes except its rows";
   if (llvm::any_of(chain.epilogue, readsApart))
-    return "an elementwise op behind a product of open sizes reads columns that lie apart";
+    return "an elementwise op after a product of open sizes reads non-contiguous columns";
   return chain.accumulators[0].fill ? nullptr : "sums of open sizes start from memory";
 }
 

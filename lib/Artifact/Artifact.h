@@ -24,8 +24,7 @@ namespace quern {
 enum class CodeKind : uint32_t {
   ElfObject = 1,
   SpirV = 2,
-  DeviceBinary = 3, ///< a driver's translation of SPIR-V, stored by the runtime for that driver; compilers never create
-                    ///< it
+  DeviceBinary = 3, ///< a driver's translation of SPIR-V, which the runtime stores; compilers never create it
   Function = 4,     ///< the descriptor of a caller's function as read by a compiler; has neither entries nor steps
 };
 
@@ -71,7 +70,7 @@ struct Artifact {
   static constexpr size_t headerBytes = magic.size() + sizeof(formatVersion) + 2 * sizeof(uint64_t);
 
   std::string serialize() const;
-  /// Rejects every input that serialize() does not write, with the reason.
+  /// Fails with a reason for bytes that serialize() cannot have written.
   static Result<Artifact> parse(std::string_view bytes);
 
   /// Returns one line of steps and loops, such as "a_kernel, loop s0 - 1 { b_kernel | c_kernel }", with `|` between

@@ -75,7 +75,7 @@ struct StepBuffer {
 struct LaunchStep {
   uint32_t entry = 0; ///< index into `entries`
   int64_t iterations = 0;
-  /// Estimate on one core; 0: unknown. The runtime limits the number of threads by the amount of work.
+  /// Estimate in ns on one core; 0: unknown. The runtime limits the number of threads by the amount of work.
   int64_t nsPerIteration = 0;
   std::vector<SizeFactor> factors;
   std::vector<StepBuffer> buffers{}; ///< the entry's buffers; empty: the buffers of all arguments

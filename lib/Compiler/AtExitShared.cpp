@@ -23,7 +23,7 @@ namespace {
 
 constexpr const char *librariesWithDestructors[] = {"/libLLVM", "/libMLIR", "/libquern-compiler"};
 
-/// The C library's function, which is no longer in this library's relocation table
+/// The C library's function, which is no longer in this library's relocation table.
 constinit int (*registerDestructor)(void (*destroy)(void *), void *object, void *library) = nullptr;
 
 void stayLast() {

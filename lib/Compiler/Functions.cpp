@@ -39,7 +39,7 @@ bool hasProductAmongOthers(func::FuncOp problem) {
 }
 
 /// Returns true if the target's recipes support a problem, by scheduling a copy of it. The rows recipe would treat a
-/// product like any other reduction. That is refused if the product without the other operations may be a contraction.
+/// product like any other reduction; that counts as unsupported, because the product alone may be a contraction.
 bool isTaken(func::FuncOp problem, const Backend &backend, const Target &target, std::string &whyNot) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(problem.getLoc());
   module->push_back(problem.clone());

@@ -29,10 +29,8 @@ struct LoopNode {
   /// Step of the loop over a call's range of iterations; otherwise 0.
   int64_t ofSpace = 0;
   int64_t loads = 0, stores = 0, bytesRead = 0, bytesWritten = 0; ///< counts include both branches of conditions
-  int64_t operations = 0;                         ///< operations on floats and vectors; a fused multiply-add counts as
-                                                  ///< one
-  int64_t flops = 0;                              ///< floating-point operations of these, per element; functions such
-                                                  ///< as exp count as one
+  int64_t operations = 0;                         ///< operations on floats and vectors; a multiply-add is one
+  int64_t flops = 0;                              ///< floating-point operations, per element; exp etc. are one
   int64_t carried = 0;                            ///< loop-carried values
   llvm::SetVector<llvm::StringRef> read, written; ///< names of the memory
 };

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Returns the texts of all stages of one compilation, and for each line the lines of an earlier stage that it comes
+// Creates the texts of all stages of one compilation, and for each line the lines of an earlier stage that it comes
 // from. A stage's module is printed and parsed again, so that the locations of its operations are lines, which later
 // stages keep. Code generation writes them to a DWARF line table, from which they are read. Only traced compilations
 // have locations; the code is the same with and without them.

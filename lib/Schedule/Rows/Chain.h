@@ -26,7 +26,7 @@ struct Access : DimAccess {
   unsigned result = 0; ///< result number of the producer
   /// Returns true if this is a loop index, whose address is its value.
   bool isIndex() const { return base.getType().isIndex(); }
-  /// Returns true if the stage reads an argument's memory.
+  /// Returns true if this reads memory that no stage of the chain has written.
   bool isMemoryRead() const { return !unread && producer < 0 && !isScalar(); }
   /// Returns true if both have the same base, or possibly the same type and layout: if both are arguments, they may be
   /// one buffer.

@@ -60,8 +60,8 @@ void DimLayout::split(unsigned loop) {
   // A run with an open stride cannot be split by a constant. The loop stays whole, and blocked operands compute their
   // digits by division.
   bool isOpenAlong = llvm::any_of(walks, [](const Walk *walk) { return walk->step().isOpen(); });
-  Numbers cuts = isOpenAlong ? Numbers() : commonCuts(walks); // none for an open loop, which no operand accesses in
-                                                              // blocks
+  // An open loop has no cuts, because no operand accesses it in blocks.
+  Numbers cuts = isOpenAlong ? Numbers() : commonCuts(walks);
   int limit = -1;
   if (!cuts.empty() && !extent.isMultipleOf(cuts.back())) {
     limit = chain.limits.size();

@@ -92,7 +92,7 @@ public:
   /// Returns the value of the merged fill in every lane; a scalar for 0 lanes.
   Value paddingValue(int64_t lanes);
 
-  /// Returns scratch on the kernel's stack, aligned to 64 bytes.
+  /// Allocates a buffer in the kernel's frame, aligned to 64 bytes. limitFrame() moves large ones to scratch memory.
   Value scratch(int64_t elements, Type element);
   mlir::VectorType vec(int64_t lanes, Type element) { return mlir::VectorType::get({lanes}, element); }
 

@@ -149,8 +149,7 @@ private:
   Value streams;                  ///< true if this call uses non-temporal stores
   Value staged, between, spilled; ///< scratch for a tile's rows, for the transposition, for a column
   Value rowSteps;                 ///< offsets of a square's rows from its first row in the source
-  Value rowsAt, columnsAt;        ///< tables of a small tile: addresses of rows in the source, of columns in the
-                                  ///< destination
+  Value rowsAt, columnsAt;        ///< addresses of a small tile's rows in the source, columns in the destination
 };
 
 } // namespace quern::maps

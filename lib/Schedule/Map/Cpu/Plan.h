@@ -44,16 +44,14 @@ struct TilePlan {
   /// there. Such an axis is either part of the rows or in `repeat`: the tile is transposed once for each index of
   /// `repeat`. `outside` is the rest of the rows.
   Group run, outside, repeat;
-  Numbers inScratch;           ///< by axis: stride in the scratch of rows, in elements
-  int64_t scratchRows = 0;     ///< size of that scratch in elements
-  bool isLarge = false;        ///< true if a tile has many lines in both directions, so that neighboring tiles share no
-                               ///< cached lines
-  bool throughRows = false;    ///< true if rows are copied to scratch first; otherwise read from the source
-  bool throughColumns = false; ///< true if columns are copied to scratch first; otherwise stored from registers
-  bool masksRows = false;      ///< true if some lanes of `rows` may not be written
-  bool masksColumns = false;   ///< true if some lanes of `columns` may not be read
-  bool writesWholeLines = false; ///< true if every column is whole cache lines, provided that the destination is
-                                 ///< aligned
+  Numbers inScratch;             ///< by axis: stride in the scratch of rows, in elements
+  int64_t scratchRows = 0;       ///< size of that scratch in elements
+  bool isLarge = false;          ///< true if tiles have many lines both ways, so that neighbors share no cache lines
+  bool throughRows = false;      ///< true if rows are copied to scratch first; otherwise read from the source
+  bool throughColumns = false;   ///< true if columns are copied to scratch first; otherwise stored from registers
+  bool masksRows = false;        ///< true if some lanes of `rows` may not be written
+  bool masksColumns = false;     ///< true if some lanes of `columns` may not be read
+  bool writesWholeLines = false; ///< true if columns are whole cache lines of an aligned destination
   llvm::SmallVector<unsigned, 2> shifted; ///< axes whose last tile is moved back to end with them
   int64_t prefetch = 0;                   ///< distance of prefetches of source rows, in elements; 0: none
 };
@@ -65,9 +63,9 @@ struct MapPlan {
   const MapStrategy &strategy;
   MapKind kind = MapKind::Scalar;
 
-  /// Lines: the run is contiguous in the destination. Operands that are not contiguous, and limits except those of the
-  /// last part, repeat with the period of the run's first parts, which divides `lanes` unless the run is shorter than a
-  /// vector.
+  /// Lines: the lanes of a run, which are contiguous in the destination. All parts except the last form a pattern:
+  /// operands that are not contiguous, and limits along these parts, repeat with its length, which divides `lanes`
+  /// unless the run is shorter than a vector.
   Group run;
   int64_t lanes = 1;            ///< lanes of a vector
   int64_t unroll = 1;           ///< vectors in a step

@@ -272,8 +272,8 @@ private:
   void chooseRun(int64_t unit) {
     constexpr int64_t mostBytes = 16 << 10, unrolledOps = 2048;
     const int64_t bodyOps = problem.isCopy || tile.bodyInColumns ? 1 : std::max<int64_t>(1, plan.bodyOps());
-    const int64_t mostUnrolled = std::min<int64_t>(32, unrolledOps / bodyOps); // maximum vectors of a run that cannot
-                                                                               // be a loop
+    // The maximum number of vectors of a run that cannot be a loop.
+    const int64_t mostUnrolled = std::min<int64_t>(32, unrolledOps / bodyOps);
     tile.run = plan.columns;
     tile.outside = plan.rows;
     tile.inScratch.assign(problem.axes.size(), 0);

@@ -44,7 +44,7 @@ struct DeviceMapPlan {
   /// By operand: true if a vector of the written order is contiguous in it. A source that goes through group memory is
   /// read in vectors of the read order.
   llvm::SmallVector<bool, 4> inVectors;
-  bool isThroughMemory = false, storesVectors = false; ///< the latter: in group memory
+  bool isThroughMemory = false, storesVectors = false; ///< the source goes through group memory; as vectors
   Numbers inMemory;                                    ///< by axis: stride in group memory, in elements
   /// Elements of padding in group memory between consecutive vectors of the written order.
   int64_t skew = 0;
@@ -54,8 +54,7 @@ struct DeviceMapPlan {
   /// uniform in a sub-group. 0: any size.
   int64_t subGroup = 0;
   int64_t space = 1;                     ///< number of boxes, without the factors of open axes
-  llvm::SmallVector<int64_t, 4> factors; ///< the factors of open axes: pairs of open size and count, as launches have
-                                         ///< them
+  llvm::SmallVector<int64_t, 4> factors; ///< of the space: a pair of open size and count for each open axis
 
   DeviceMapPlan(MapProblem &problem, const DeviceStrategy &strategy) : problem(problem), strategy(strategy) {}
   const Operand &source() const { return problem.operands[problem.source]; }

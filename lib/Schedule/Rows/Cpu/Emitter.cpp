@@ -159,7 +159,8 @@ void SweepEmitter::emitStep(Value at, int64_t slots, Values &accumulators) {
     if (!plan.alongRow() || slot % 2 || slot + 1 == slots)
       writeKept(kept);
   }
-  if (sweep == 1 && !(plan.hasNarrowForms() && lanesOf(slots - 1).left)) // the first sweep whose data is already cached
+  // Sweep 1 is the first whose data is already cached, so it can wait for prefetches.
+  if (sweep == 1 && !(plan.hasNarrowForms() && lanesOf(slots - 1).left))
     prefetchNextGroup(slots);
   if (!held)
     ofStep = {};

@@ -169,8 +169,8 @@ void SweepEmitter::emitByWidth(bool isLong) {
   emitSweeps();
 }
 
-/// Returns the lanes of a group that are processed at a time: at most as many as let a row's data stay in L1, and, for
-/// longer rows, as fit scratch.
+/// Returns the number of lanes of a group that are processed at a time, so that a row's data stays in L1 or, for longer
+/// rows, fits scratch.
 Value SweepEmitter::lanesAtATime() {
   Value rows = index(chain.rowExtent), lanes = index(plan.columns * plan.lanes);
   SmallVector<std::pair<Value, Value>> answers; // the maximum row length, and the lanes for it
@@ -211,8 +211,8 @@ void SweepEmitter::emitGroup() {
   lanesHere = Value();
 }
 
-/// Emits separate code across rows for each number of whole adjacent vectors, and for each smallest number of vectors
-/// of which the last ones are partial.
+/// Emits separate code for each number of whole adjacent vectors, and for each number of vectors of which the last ones
+/// are partial.
 void SweepEmitter::emitWidths(ArrayRef<int64_t> wholeWidths, ArrayRef<int64_t> narrowWidths) {
   const auto places = parallel;
   Value left = lanesHere ? lanesHere : lanesLeft(0);

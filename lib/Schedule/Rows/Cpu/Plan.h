@@ -24,8 +24,7 @@ enum class LaneKind { Same, Unit, Pieces, Neighbours, Strided };
 struct StagePlan {
   uint64_t usedIn = 0; ///< bit s is set if sweep s computes it
   int keptIn = -1;     ///< the sweep that stores its value for later ones; -1: it is computed wherever it is needed
-  const Access *storage = nullptr; ///< the destination that holds a kept value; null: scratch, or the stage's own
-                                   ///< argument
+  const Access *storage = nullptr; ///< destination that holds a kept value; null: scratch or the stage's argument
   int64_t scratch = -1;            ///< offset of a kept value in scratch in bytes; -1: none
   int64_t cost = 0;                ///< operations to recompute it
   /// By result of a reduction: offset of the chunks' partial results in shared scratch, in bytes.
@@ -47,17 +46,14 @@ struct RowPlan {
   int64_t registerLanes = 0; ///< lanes of a register; a vector that holds whole rows may be several registers
   /// Rows that a vector holds, one after another; 0: a vector holds part of a row, or one position of several rows.
   int64_t wholeRows = 0;
-  bool compactsRows = false; ///< true if per-row stages are computed in one register and then spread over the rows'
-                             ///< lanes
-  int64_t depth = 1;         ///< row positions that one lane of a step covers; more than 1 if bytes are summed
-                             ///< (ByteSums.cpp)
-  int64_t runs = 1;      ///< groups of `depth` positions that a step across rows adds up before they are added to the
-                         ///< sums
-  bool inHalves = false; ///< true if bytes are summed in 16 bits within a block
-  int vectorDim = -1;    ///< parallel dim that vectors run along; -1: the row
-  int64_t columns = 1;   ///< adjacent vectors in a step, if vectors run across rows
-  int64_t groups = 1;    ///< iterations along the vector dim; an estimate if that is open
-  int64_t space = 1;     ///< iterations without the factors
+  bool compactsRows = false; ///< true if per-row stages use one register and are then spread over the rows' lanes
+  int64_t depth = 1;         ///< row positions per lane of a step; more than 1 if bytes are summed (ByteSums.cpp)
+  int64_t runs = 1;          ///< groups of `depth` positions that a step across rows adds up first
+  bool inHalves = false;     ///< true if bytes are summed in 16 bits within a block
+  int vectorDim = -1;        ///< parallel dim that vectors run along; -1: the row
+  int64_t columns = 1;       ///< adjacent vectors in a step, if vectors run across rows
+  int64_t groups = 1;        ///< iterations along the vector dim; an estimate if that is open
+  int64_t space = 1;         ///< iterations without the factors
   /// Open extents that multiply the space: index in the list of sizes, and indices per iteration.
   llvm::SmallVector<std::pair<int64_t, int64_t>, 2> factors;
   int sweeps = 0;
@@ -72,8 +68,7 @@ struct RowPlan {
   llvm::SmallVector<StagePlan, 8> heldStages;
   int64_t heldVectors = 0;
   int64_t scratchBytes = 0;
-  int64_t bytesAtPosition = 0; ///< for open row lengths, across rows: bytes per vector and row position that a later
-                               ///< sweep needs
+  int64_t bytesAtPosition = 0; ///< open lengths, across rows: bytes per vector and position for later sweeps
   RowSplit split;
   int64_t sharedBytes = 0;
   bool streams = false; ///< true if the last sweep has a form with non-temporal stores

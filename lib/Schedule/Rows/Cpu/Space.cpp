@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// An iteration has indices of the parallel dims, and its vectors have lanes that exist. A loop with padded dims is
-// counted as one loop and divided into digits, so that no iteration is empty. If the vectors run along its lowest
-// digit, runs are counted, and the last one is masked.
+// Computes the indices of the parallel dims of an iteration, and which lanes of its vectors exist. A loop with padded
+// dims is counted as one loop and divided into digits, so that no iteration is empty. If the vectors run along its
+// lowest digit, runs are counted, and the last one is masked.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Cpu/Emitter.h"

@@ -20,8 +20,7 @@ struct RowPlan;
 
 /// The chunks of a row; by default there is one.
 struct RowSplit {
-  bool wanted = false;     ///< true if rows may be split, so that no value may wait in a thread's scratch between
-                           ///< sweeps
+  bool wanted = false;     ///< true if rows may be split: no value may then wait in a thread's scratch
   int64_t chunkLength = 0; ///< row positions of a chunk; the last chunk may be shorter
   int64_t chunks = 1;      ///< chunks of each row
 };

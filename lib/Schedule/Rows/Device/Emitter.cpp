@@ -54,8 +54,8 @@ Value DeviceRowEmitter::narrowed(Value v) {
 /// Computes the row of a work-item and its position along the row.
 void DeviceRowEmitter::emitPlace() {
   local = create<gpu::ThreadIdOp>(gpu::Dimension::x);
-  entry = local.getDefiningOp(); // constants and values that all rows need are inserted before the check that the row
-                                 // exists
+  // Constants and values that all rows need are inserted before the check that the row exists.
+  entry = local.getDefiningOp();
   Value block = create<gpu::BlockIdOp>(gpu::Dimension::x), inGroup;
   group = block;
   // The lane is used even if the group is one sub-group: if all effects of a kernel depend on the local index, Intel's

@@ -35,8 +35,7 @@ struct DeviceRowPlan {
   int sweeps = 1;
   llvm::SmallVector<unsigned, 6> order; ///< dims of known extent, outermost first
   int64_t count = 1;                    ///< rows of those dims, including those past limits
-  int openDim = -1;                     ///< open dim that a group's rows run along, if there is no other dim; otherwise
-                                        ///< -1
+  int openDim = -1;                     ///< open dim along which a group's rows run, if it is the only dim; else -1
   int64_t space = 1;                    ///< number of groups without the factors
   llvm::SmallVector<int64_t, 4> factors;
 

@@ -1,11 +1,11 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Holds runtime/Dnnl/Exports.def and the drop-in's symbols against the genuine headers.
+"""Compares runtime/Dnnl/Exports.def and the drop-in's symbols with oneDNN's headers.
 
   check_exports.py ROOT GENUINE_INCLUDE LIBRARY
 
-Every function that the headers declare must be in the list once and be exported, and one that is called an alias must
-have the types of the quern_ function, but for the prefix. Prints what is wrong; the exit status is 1 if anything is.
+Every function that the headers declare must be in the list once and be exported, and an alias must have the types of
+the quern_ function, except for the prefix. Prints all mistakes; the exit status is 1 if there are any.
 """
 
 import glob
@@ -16,7 +16,7 @@ import sys
 
 from headers import GENUINE, parameterTypes, pathsOf, readFunctions
 
-# In genuine builds without being declared; test tools call them.
+# Exported by oneDNN's builds without a declaration; test tools call them.
 UNDOCUMENTED = {"memory_desc_create_with_string_tag", "memory_desc_set_data_type"}
 
 

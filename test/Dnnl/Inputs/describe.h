@@ -28,7 +28,7 @@ static inline void showQuery(const char *name, const_dnnl_memory_desc_t desc, dn
     printf(" %s:%s", name, dnnl_status2str(status));
 }
 
-/// A descriptor of a tag, or null.
+/// Returns a descriptor with a tag, or null.
 static inline dnnl_memory_desc_t tagged(int ndims, const dnnl_dim_t *dims, dnnl_data_type_t type,
                                         dnnl_format_tag_t tag) {
   dnnl_memory_desc_t desc = NULL;
@@ -36,7 +36,7 @@ static inline dnnl_memory_desc_t tagged(int ndims, const dnnl_dim_t *dims, dnnl_
   return desc;
 }
 
-/// One line: the status of what made the descriptor and all that it answers.
+/// Prints one line: the status of creating the descriptor, and the answers to all queries.
 static inline void describe(const char *name, dnnl_status_t status, const_dnnl_memory_desc_t desc) {
   printf("%s: %s", name, dnnl_status2str(status));
   if (status == dnnl_success && desc) {
@@ -49,7 +49,7 @@ static inline void describe(const char *name, dnnl_status_t status, const_dnnl_m
     dnnl_memory_desc_query(desc, dnnl_query_format_kind, &kind);
     dnnl_memory_desc_query(desc, dnnl_query_submemory_offset_s64, &offset);
     printf(" %s %s ndims=%d offset=%" PRId64, dnnl_dt2str(type), dnnl_fmt_kind2str(kind), ndims, offset);
-    // The bytes before the offset count in ours: a buffer for a region of a tensor begins where the tensor does.
+    // Quern counts the bytes before the offset: the buffer of a region starts at the whole tensor.
     if (offset == 0)
       printf(" bytes=%zu", dnnl_memory_desc_get_size(desc));
     showQuery("dims", desc, dnnl_query_dims, ndims);

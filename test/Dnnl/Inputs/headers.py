@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Reads C headers of oneDNN's form: functions, enumerations, macros."""
+"""Reads functions, enumerations and macros from C headers in oneDNN's style."""
 
 import os
 import re
@@ -10,7 +10,7 @@ GENUINE_TYPES = ["dnnl_common_types.h", "dnnl_types.h"]
 
 
 def readPlain(path):
-    """The text of a header without comments and preprocessor lines."""
+    """Returns the text of a header without comments and preprocessor lines."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
@@ -20,13 +20,13 @@ def readPlain(path):
 
 
 def normalize(declaration):
-    """One space between words and none around signs, without the words that do not belong to the type."""
+    """Leaves one space between words and none around punctuation, and removes words that are not part of the type."""
     declaration = re.sub(r"\b(DNNL_API|QUERN_API|DNNL_DEPRECATED|QUERN_NOEXCEPT|noexcept)\b", " ", declaration)
     return re.sub(r"\s*([*(),])\s*", r"\1", " ".join(declaration.split())).strip()
 
 
 def readFunctions(paths, macro):
-    """name -> normalized declaration of every function marked with `macro`."""
+    """Returns name -> normalized declaration for every function marked with `macro`."""
     found = {}
     for path in paths:
         for statement in re.split(r"[;{}]", readPlain(path)):
@@ -39,14 +39,14 @@ def readFunctions(paths, macro):
 
 
 def parameterTypes(declaration):
-    """A declaration without the names of its parameters."""
+    """Returns a declaration without the names of its parameters."""
     head, parameters = declaration[:-1].split("(", 1)
     types = (re.sub(r"(?<=[\s*])\w+$", "", p).strip() if p != "void" else p for p in parameters.split(","))
     return head + "(" + ",".join(types) + ")"
 
 
 def readEnumerators(paths):
-    """name of the enumeration -> its enumerators."""
+    """Returns name of the enumeration -> its enumerators."""
     found = {}
     for path in paths:
         for match in re.finditer(r"typedef\s+enum\b[^{]*\{(.*?)\}\s*(\w+)\s*;", readPlain(path), flags=re.S):
@@ -55,7 +55,7 @@ def readEnumerators(paths):
 
 
 def readMacros(paths, prefix):
-    """Macros without parameters that have a value, whose name has the prefix."""
+    """Returns the macros with this prefix that have a value and no parameters."""
     found = []
     for path in paths:
         with open(path, encoding="utf-8") as file:

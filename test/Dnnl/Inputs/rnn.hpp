@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// RNNs in plain C++ from the equations, in double precision: what the programs hold both libraries to. Tensors are
-// row-major, in the order of dims that oneDNN gives them.
+// RNNs in plain C++ from the equations, in double precision. Both libraries are compared with them. Tensors are
+// row-major, in oneDNN's order of dims.
 #ifndef RNN_HPP
 #define RNN_HPP
 
@@ -12,7 +12,7 @@
 #include <functional>
 #include <map>
 
-/// What an RNN is. Channels of the state that is read and of the one that is made are the same number.
+/// Parameters of an RNN. The states that a step reads and writes have the same number of channels.
 struct Rnn {
   const char *name;
   dnnl::algorithm cell;
@@ -21,8 +21,8 @@ struct Rnn {
   float alpha = 0;
   bool peephole = false, projection = false, state = true;
   dnnl::memory::dim layers = 1, steps = 5, batch = 3, slc = 16, dhc = 16, dic = 16;
-  dnnl::memory::data_type type = dnnl::memory::data_type::f32; ///< of src_layer
-  bool isResultF32 = false;                                    ///< dst_layer is, of u8
+  dnnl::memory::data_type type = dnnl::memory::data_type::f32; ///< type of src_layer
+  bool isResultF32 = false;                                    ///< true if dst_layer is f32 with u8 states
   dnnl::prop_kind prop = dnnl::prop_kind::forward_inference;
 
   bool isLstm() const { return cell == dnnl::algorithm::vanilla_lstm; }
@@ -36,7 +36,7 @@ struct Rnn {
   }
   dnnl::memory::dim gates() const { return isLstm() ? 4 : isGru() ? 3 : 1; }
 
-  /// Of the tensor of this argument; no dims: the RNN has none.
+  /// Returns the dims of an argument's tensor; empty if the RNN does not have it.
   dnnl::memory::dims dims(int argument) const {
     using dims = dnnl::memory::dims;
     const dnnl::memory::dim d = directions(), g = gates();
@@ -72,11 +72,11 @@ using Tensors = std::map<int, std::vector<float>>;
 
 class RnnReference {
 public:
-  /// `keep` says how a state that was computed is read again: rounded to its type.
+  /// `keep` rounds a computed state to its type, as the next step reads it.
   RnnReference(const Rnn &rnn, const Tensors &tensors, std::function<double(double)> keep)
       : rnn(rnn), given(tensors), keep(keep) {}
 
-  /// dst_layer, dst_iter and dst_iter_c.
+  /// Returns dst_layer, dst_iter and dst_iter_c.
   Tensors compute() {
     using dim = dnnl::memory::dim;
     const dim last = rnn.isConcat() ? 2 * rnn.dic : rnn.dic;
@@ -92,7 +92,7 @@ public:
 private:
   using State = std::vector<double>;
 
-  /// Element `index` of a tensor, 0 if there is none.
+  /// Returns element `index` of a tensor; 0 if the tensor is absent.
   double at(int argument, dnnl::memory::dim index) const {
     const auto found = given.find(argument);
     return found == given.end() || found->second.empty()
@@ -100,7 +100,7 @@ private:
                : static_cast<double>(found->second[static_cast<size_t>(index)]);
   }
 
-  /// All layers of a direction, over one sequence.
+  /// Runs all layers of a direction on one sequence.
   void runStack(int d, dnnl::memory::dim n) {
     std::vector<State> below(static_cast<size_t>(rnn.steps));
     for (size_t t = 0; t < below.size(); ++t)
@@ -130,7 +130,7 @@ private:
             static_cast<float>(below[static_cast<size_t>(t)][static_cast<size_t>(i)]);
   }
 
-  /// Row-major weights [stack, inputs, gates, dhc] times a vector, for one gate and channel.
+  /// Multiplies row-major weights [stack, inputs, gates, dhc] with a vector, for one gate and channel.
   double product(int argument, dnnl::memory::dim stack, const State &x, dnnl::memory::dim gate,
                  dnnl::memory::dim o) const {
     double sum = 0;
@@ -144,7 +144,7 @@ private:
   }
   static double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-  /// h' of one step; `c` becomes c'.
+  /// Returns h' of one step; `c` becomes c'.
   State cell(dnnl::memory::dim stack, double attention, const State &x, const State &h, State &c) const {
     const auto gate = [&](dnnl::memory::dim g, dnnl::memory::dim o, const State &recurrent) {
       return product(DNNL_ARG_WEIGHTS_LAYER, stack, x, g, o) + product(DNNL_ARG_WEIGHTS_ITER, stack, recurrent, g, o) +

@@ -1,7 +1,7 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Compiles programs for the genuine library and, without its headers, against
-quern/dnnl_compat.hpp; compares what both print.
+"""Compiles programs with oneDNN's headers and, without them, with quern/dnnl_compat.hpp;
+compares the outputs.
 
   run_compat.py --root=FOLDER --build=FOLDER --peer=FOLDER --out=PREFIX SOURCE...
 
@@ -31,7 +31,7 @@ def run(program, folder):
 
 
 def withoutReason(line):
-    """What an exception says begins alike in few words: the status is compared."""
+    """Removes the message of an exception, which differs: only the status is compared."""
     return line.split(", ")[0] if ": status " in line else line
 
 

@@ -1,17 +1,17 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Compiles a program against genuine headers, runs it with the genuine library and with the
-drop-in, and compares what it prints.
+"""Compiles a program with oneDNN's headers, runs it with oneDNN and with the drop-in, and
+compares the outputs.
 
   run_program.py --peer=FOLDER --dropin=FOLDER [--only-ours] [--tolerance=T] [--verbose]
       [--sysroot=FOLDER --emulator=COMMAND] SOURCE OUT
 
-With --sysroot the drop-in's program is another, for 64-bit Arm. Else it is the same: linked with the genuine library
-(with the drop-in where only that runs), and run with another LD_LIBRARY_PATH. Lines must be equal word by word, words
-that are numbers with a point within T + T * |value|; a line that begins with ~T has a T of its own. A genuine line that
-ends in ": refused" says that the genuine library has no such thing: ours may. With --verbose only the lines about
-created and executed primitives are compared, and of those neither time nor implementation. Prints the drop-in's output,
-then a summary for FileCheck.
+With --sysroot, the program for the drop-in is a separate one for 64-bit Arm. Otherwise it is the same program, linked
+with oneDNN (with the drop-in if only that runs) and run with another LD_LIBRARY_PATH. Lines must be equal word by word;
+words that are numbers with a point must agree within T + T * |value|. A line that starts with ~T has its own T. A line
+of oneDNN that ends with ": refused" means that oneDNN does not support the feature; the drop-in may. With --verbose,
+only lines about created and executed primitives are compared, without their time and implementation. Prints the
+drop-in's output, then a summary for FileCheck.
 """
 
 import argparse
@@ -30,20 +30,20 @@ def compile(options, out, folder, flags=()):
 
 
 def build(options):
-    """Two commands: that of the drop-in's program and that of the genuine library's."""
+    """Returns the commands of the drop-in's program and of oneDNN's program."""
     if options.sysroot:
         cross = ["--target=aarch64-linux-gnu", "--sysroot=" + options.sysroot, "-fuse-ld=lld"]
         compile(options, options.out + ".arm64", options.dropin, cross)
         if not options.only_ours:
             compile(options, options.out, options.peer + "/lib")
         return [*options.emulator.split(), options.out + ".arm64"], [options.out]
-    # No genuine build exports all that the headers declare.
+    # No build of oneDNN exports all functions that its headers declare.
     compile(options, options.out, options.dropin if options.only_ours else options.peer + "/lib")
     return [options.out], [options.out]
 
 
 def run(command, name, environment):
-    # By default oneDNN prints a line for each error.
+    # By default, oneDNN prints a line for each error.
     silence = {} if "DNNL_VERBOSE" in os.environ else {"ONEDNN_VERBOSE": "none"}
     environment = {**silence, **os.environ, **environment}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
@@ -53,7 +53,7 @@ def run(command, name, environment):
 
 
 def profileLines(lines):
-    """The fields of lines about creations and executions without time stamp, implementation and time."""
+    """Returns the fields of lines about creations and executions, without time stamp, implementation and time."""
     found = []
     for line in lines:
         fields = line.split(",")
@@ -101,7 +101,7 @@ def main():
     print("\n".join(mine))
     if options.only_ours:
         return
-    # The SYCL build finds its CPU device through the OpenCL loader, which is told where the driver is.
+    # The SYCL build finds its CPU device through the OpenCL loader, which needs the path of the driver.
     lib = options.peer + "/lib"
     theirs = run(genuine, "genuine", {"LD_LIBRARY_PATH": lib, "OCL_ICD_FILENAMES": lib + "/libintelocl.so"})
     if options.verbose:

@@ -1,7 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Runs RNNs of rnn.hpp through oneDNN's classes, every layout `any`, and holds the results to the reference.
+// Runs the RNNs of rnn.hpp through oneDNN's classes with every layout `any`, and compares the results with the
+// reference.
 #ifndef RUN_RNN_HPP
 #define RUN_RNN_HPP
 
@@ -18,8 +19,8 @@ inline constexpr int rnnWeights[] = {DNNL_ARG_WEIGHTS_LAYER, DNNL_ARG_WEIGHTS_IT
 
 inline bool isOneOf(int argument, const int (&list)[3]) { return std::find(list, list + 3, argument) != list + 3; }
 
-/// The type of a tensor: integers are those of states and weights alone, and the cell, bias and peephole are f32
-/// always.
+/// Returns the type of a tensor. Only states and weights may be integers; the cell state, bias and peephole are always
+/// f32.
 inline dnnl::memory::data_type typeOf(const Rnn &rnn, int argument) {
   using type = dnnl::memory::data_type;
   const bool isWeight = isOneOf(argument, rnnWeights);
@@ -45,7 +46,7 @@ dnnl::primitive_desc describeCell(const dnnl::engine &engine, const dnnl::primit
   return typename Cell::primitive_desc(engine, arguments..., attr);
 }
 
-/// Throws what the library refuses.
+/// Throws if the library refuses the RNN.
 inline dnnl::primitive_desc describeRnn(const dnnl::engine &engine, const Rnn &rnn,
                                         const dnnl::primitive_attr &attr = {}) {
   using dnnl::algorithm;
@@ -89,7 +90,7 @@ inline MadeRnn makeRnn(const dnnl::engine &engine, const Rnn &rnn, const dnnl::p
   return {desc, dnnl::primitive(desc)};
 }
 
-/// Inputs from a seed: states and weights between -1 and 1, attention between 0 and 1.
+/// Returns seeded inputs: states and weights between -1 and 1, attention between 0 and 1.
 inline Tensors someTensors(const Rnn &rnn, unsigned seed) {
   Tensors tensors;
   for (int argument : rnnInputs) {
@@ -114,8 +115,8 @@ inline dnnl::memory plainMemory(const dnnl::engine &engine, const dnnl::memory::
   return dnnl::memory({dims, type, strides}, engine);
 }
 
-/// Memories with these values in the layouts of a primitive, for an execution. `quantize` is what makes integers of
-/// them. Of a narrower type the values become what is left of them.
+/// Creates memories with these values in the layouts of a primitive. `quantize` has the attributes that convert them to
+/// integers. For narrower floating-point types, `tensors` receives the rounded values.
 inline std::unordered_map<int, dnnl::memory> placeTensors(dnnl::stream &stream, const Rnn &rnn, const MadeRnn &made,
                                                           Tensors &tensors, const dnnl::primitive_attr &quantize = {}) {
   const dnnl::engine engine = stream.get_engine();
@@ -131,7 +132,7 @@ inline std::unordered_map<int, dnnl::memory> placeTensors(dnnl::stream &stream, 
     dnnl::reorder(plain, placed, isFloat ? dnnl::primitive_attr() : quantize).execute(stream, plain, placed);
     stream.wait();
     if (isFloat && typeOf(rnn, argument) != dnnl::memory::data_type::f32)
-      tensors[argument] = readPlain(stream, placed); // as they were rounded
+      tensors[argument] = readPlain(stream, placed); // rounded values
     memories.emplace(argument, placed);
   }
   for (int argument : rnnOutputs)
@@ -142,17 +143,17 @@ inline std::unordered_map<int, dnnl::memory> placeTensors(dnnl::stream &stream, 
   return memories;
 }
 
-/// " name ok", or by how much the worst element is off.
+/// Returns " name ok", or the error of the worst element.
 inline std::string verdict(const char *name, const std::vector<float> &computed, const std::vector<float> &expected,
                            float tolerance) {
   float worst = computed.size() == expected.size() ? 0 : INFINITY;
   for (size_t i = 0; i < std::min(computed.size(), expected.size()); ++i)
-    if (const float off = std::fabs(computed[i] - expected[i]); !(off <= worst)) // also of a NaN
+    if (const float off = std::fabs(computed[i] - expected[i]); !(off <= worst)) // also true for a NaN
       worst = off;
   return std::string(" ") + name + (worst <= tolerance ? " ok" : " is off by " + std::to_string(worst));
 }
 
-/// Whether a library says that it has no such thing.
+/// Returns true if the library reports that the feature is unimplemented.
 inline bool isUnimplemented(const dnnl::error &refusal) {
   return static_cast<int>(refusal.status) == static_cast<int>(dnnl::status::unimplemented);
 }
@@ -164,7 +165,7 @@ inline std::string nameOf(const Rnn &rnn) {
   return std::string(rnn.name) + " " + element + " " + directions[static_cast<int>(rnn.direction)] + ":";
 }
 
-/// A line with a verdict on each result.
+/// Returns a line with a verdict on each result.
 inline std::string judge(dnnl::stream &stream, const Rnn &rnn, std::unordered_map<int, dnnl::memory> &memories,
                          const Tensors &expected, float tolerance) {
   std::string line;

@@ -1,7 +1,7 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Filling, reading and printing f32 memory of oneDNN's C++ interface. Memory is mapped, which every engine allows.
+// Fills, reads and prints f32 memory of oneDNN's C++ interface. Memory is mapped, which every engine supports.
 #ifndef VALUES_HPP
 #define VALUES_HPP
 
@@ -11,7 +11,7 @@
 #include <cstdio>
 #include <vector>
 
-/// `count` values in [-4, 4), the same ones for the same seed everywhere.
+/// Returns `count` values in [-4, 4), the same ones for a seed on every machine.
 inline std::vector<float> someValues(size_t count, unsigned seed) {
   std::vector<float> values(count);
   for (float &value : values) {
@@ -45,21 +45,20 @@ template <typename T> void print(const char *name, const std::vector<T> &values)
   std::printf("\n");
 }
 
-/// Begins a line whose numbers two libraries compute apart by as much as values of the type may be:
-/// neighbours of a narrow one.
+/// Starts a line whose numbers may differ between the libraries by the rounding of the type, with that tolerance.
 inline void beginLine(dnnl::memory::data_type type) {
   const bool isBf16 = type == dnnl::memory::data_type::bf16;
   std::printf("~%g ", isBf16 ? 8e-3 : type == dnnl::memory::data_type::f16 ? 1e-3 : 1e-5);
 }
 
-/// f32 memory with these values.
+/// Creates f32 memory with seeded values.
 inline dnnl::memory makeMemory(const dnnl::engine &engine, const dnnl::memory::desc &desc, unsigned seed) {
   dnnl::memory memory(desc, engine);
   fill(memory, someValues(desc.get_size() / sizeof(float), seed));
   return memory;
 }
 
-/// Row-major f32 of the same dims.
+/// Returns row-major f32 with the same dims.
 inline dnnl::memory::desc plainOf(const dnnl::memory::desc &desc) {
   const dnnl::memory::dims dims = desc.get_dims();
   dnnl::memory::dims strides(dims.size(), 1);
@@ -68,13 +67,13 @@ inline dnnl::memory::desc plainOf(const dnnl::memory::desc &desc) {
   return {dims, dnnl::memory::data_type::f32, strides};
 }
 
-/// Copies, with a change of type and layout.
+/// Copies, with conversion of type and layout.
 inline void copy(dnnl::stream &stream, dnnl::memory &from, dnnl::memory &to) {
   dnnl::reorder(from, to).execute(stream, from, to);
   stream.wait();
 }
 
-/// Memory of any type and layout: the values that makeMemory() gives a row-major f32 tensor, times `scale`.
+/// Creates memory of any type and layout with the values that makeMemory() gives a row-major f32 tensor, times `scale`.
 inline dnnl::memory makeTyped(dnnl::stream &stream, const dnnl::memory::desc &desc, unsigned seed, float scale = 1) {
   const dnnl::engine engine = stream.get_engine();
   dnnl::memory plain(plainOf(desc), engine), memory(desc, engine);
@@ -86,14 +85,14 @@ inline dnnl::memory makeTyped(dnnl::stream &stream, const dnnl::memory::desc &de
   return memory;
 }
 
-/// The elements in row-major order, as f32.
+/// Returns the elements in row-major order, as f32.
 inline std::vector<float> readPlain(dnnl::stream &stream, dnnl::memory memory) {
   dnnl::memory plain(plainOf(memory.get_desc()), stream.get_engine());
   copy(stream, memory, plain);
   return read<float>(plain);
 }
 
-/// What an exception says.
+/// Prints the status and message of an exception.
 template <typename Body> void attempt(const char *name, Body &&body) {
   try {
     body();

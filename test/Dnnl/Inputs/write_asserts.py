@@ -1,11 +1,11 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes a C++ program that compiles if every value and size of ours is the genuine one.
+"""Writes a C++ program that compiles if every value and size of Quern equals oneDNN's.
 
   write_asserts.py ROOT GENUINE_INCLUDE OUTPUT
 
-A genuine value that libquern does not name must be of a group listed here with its reason, so that a
-new one is noticed.
+A value of oneDNN that libquern does not have must be in a group that is listed here with its reason, so that
+new values are noticed.
 """
 
 import glob
@@ -15,7 +15,7 @@ import sys
 
 from headers import GENUINE_TYPES, pathsOf, readEnumerators, readMacros
 
-# What libquern does not name: enumerators of oneDNN (without prefix) and why.
+# Enumerators of oneDNN (without prefix) that libquern does not have, and why.
 ELSEWHERE = [
     (r".*_(max|last)", "ends of enumerations"),
     (r"invalid_(graph|graph_op|shape|data_type)", "the graph interface"),
@@ -33,7 +33,7 @@ ELSEWHERE = [
     (r"query_(dilations|kernel|group_size_s64|p_f32|epsilon_f32|local_size_s64|k_f32|factors|padding_[lr]|"
      r"max_s32|num_of.*|variable_.*|group_.*)", "queries of other primitives"),
 ]
-# What only libquern names.
+# Names that only libquern has.
 OURS = [r"internal_error", r"f4_e3m0", r"mlir", r"softmax_accurate_inf_as_zero", r"memory_extra_flag_.*",
         r"(form|origin|event|tiers)_.*", r"rnn_flags_stack_concatenated"]
 MACROS_ELSEWHERE = [

@@ -1,12 +1,12 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes a C program that calls every function of the genuine headers with zeros, each in a
-child process, and says what came of it.
+"""Writes a C program that calls every function of oneDNN's headers with zeros, each in a
+child process, and prints the results.
 
   write_null_calls.py GENUINE_INCLUDE OUTPUT
 
-A zero is a null pointer, an undefined enumerator or no element, whichever the function takes. The program prints a line
-for each function that did not return, and for each that returned `success`.
+A zero is a null pointer, an undefined enumerator or an empty size, depending on the parameter. The program prints a
+line for each function that did not return, and for each that returned `success`.
 """
 
 import os

@@ -1,7 +1,7 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Attributes and post-ops: what each getter gives before and after its setter, and what is refused.
+// Checks attributes and post-ops: the result of each getter before and after its setter, and refusals.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s

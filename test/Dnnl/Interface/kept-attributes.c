@@ -1,7 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Attributes that Quern does not compute: their setters refuse what oneDNN's do, their getters give them back.
+// Checks attributes that Quern does not compute: their setters refuse what oneDNN's do, and their getters return the
+// values.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s
@@ -48,7 +49,7 @@ static void dropout(dnnl_primitive_attr_t attr, const_dnnl_memory_desc_t mask) {
   SHOW(dnnl_primitive_attr_set_dropout_v2(attr, NULL, dnnl_data_type_undef, 0, 0));
 }
 
-/// A mask is of u8, or there is none: then, too, dropout is asked for.
+/// The mask is u8 or absent; dropout is requested in both cases.
 static void dropoutMasks(dnnl_primitive_attr_t attr) {
   const dnnl_dims_t dims = {4, 8};
   const dnnl_data_type_t types[] = {dnnl_f32, dnnl_bf16, dnnl_s32, dnnl_s8, dnnl_u8, dnnl_f64};

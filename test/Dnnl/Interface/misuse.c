@@ -1,7 +1,7 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Wrong problems and wrong arguments: the statuses that both libraries give.
+// Checks that both libraries return the same statuses for invalid problems and arguments.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s

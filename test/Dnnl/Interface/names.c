@@ -1,7 +1,7 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The names that dnnl_debug.h gives: every value of each enumeration, and values that are none.
+// Checks the names that dnnl_debug.h returns: every value of each enumeration, and invalid values.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s

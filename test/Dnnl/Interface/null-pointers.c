@@ -1,7 +1,7 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A null pointer where none is allowed is refused by every function; the genuine library follows some of them.
+// Checks that every function refuses a null pointer where none is allowed; oneDNN dereferences some of them.
 //
 // REQUIRES: onednn-3.13
 // RUN: %ours %s %t | FileCheck %s

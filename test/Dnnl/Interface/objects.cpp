@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The objects of dnnl.hpp: empty ones, copies and comparisons of handles, objects made of C handles, attributes and
-// post-ops read back through the classes, what the exceptions say.
+// Checks the objects of dnnl.hpp: empty ones, copies and comparisons of handles, objects created from C handles,
+// attributes and post-ops read back through the classes, and the messages of exceptions.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s

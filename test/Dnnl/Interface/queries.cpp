@@ -1,7 +1,7 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What primitive descriptors answer: tensors by role and by argument, kinds, counts, engines, attributes,
+// Checks the queries of primitive descriptors: tensors by role and by argument, kinds, counts, engines, attributes, and
 // the list of implementations.
 //
 // REQUIRES: onednn-3.13

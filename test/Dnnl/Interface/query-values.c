@@ -1,7 +1,7 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Every value of dnnl_query_t, and values that are none, asked of primitive descriptors and of memory descriptors.
+// Checks every value of dnnl_query_t, and invalid values, on primitive descriptors and on memory descriptors.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s
@@ -25,7 +25,7 @@ typedef union {
   char bytes[16];
 } answer;
 
-// Estimates, sizes and names are each library's own, and the genuine library has no estimate and no scratchpad engine.
+// Estimates, sizes and names are specific to each library; oneDNN has no time estimate and no scratchpad engine.
 static int isOwn(int what) {
   return what == dnnl_query_time_estimate_f64 || what == dnnl_query_memory_consumption_s64 ||
          what == dnnl_query_scratchpad_engine || what == dnnl_query_impl_info_str ||
@@ -100,7 +100,7 @@ static void all(const char *name, dnnl_status_t status, dnnl_primitive_desc_t de
 static void layouts(const_dnnl_memory_desc_t desc) {
   for (int what = 0; what < dnnl_query_inner_idxs + 4; ++what) {
     answer result;
-    // The number of buffers is asked by its own function, and concerns sparse tensors; so do the two before it.
+    // Queries about the buffers of sparse tensors, which have separate functions, are not compared.
     if ((what > dnnl_query_group_size_s64 + 2 && what < dnnl_query_exec_arg_md) || what >= dnnl_query_sparse_encoding)
       continue;
     printf("%d %s %s\n", what, dnnl_status2str(dnnl_memory_desc_query(desc, (dnnl_query_t)what, &result)),

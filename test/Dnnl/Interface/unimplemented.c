@@ -1,7 +1,7 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What Quern does not have is refused, with a line for it if verbose asks.
+// Checks that features that Quern does not have are refused, with a line if verbose mode enables it.
 //
 // REQUIRES: onednn-3.13
 // RUN: env ONEDNN_VERBOSE=dispatch %ours %s %t | FileCheck %s
@@ -22,7 +22,7 @@
 
 #include <stdio.h>
 
-// The headers declare it only where a library with experimental features is built.
+// The headers declare it only if the library is built with experimental features.
 dnnl_status_t dnnl_memory_desc_create_with_grouped_encoding(dnnl_memory_desc_t *desc, int ndims, const dnnl_dims_t dims,
                                                             dnnl_data_type_t type, int variable, dnnl_dim_t groups,
                                                             dnnl_data_type_t offsets);

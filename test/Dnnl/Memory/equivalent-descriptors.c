@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Descriptors that say the same in other words: dims of 1 with any stride, added or left out, vectors of scales with
-// the dims that they belong to. They are equal where their dims are, and memory of one serves for the other.
+// Checks equivalent descriptors: dims of 1 with any stride, added or dropped, and vectors of scales with the dims that
+// they apply to. Descriptors are equal if their dims are, and memory of one can be used for the other.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s

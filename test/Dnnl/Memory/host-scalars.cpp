@@ -1,7 +1,7 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Scales and zero points that are host scalars: descriptors, values, reorders with them, and what is no host scalar.
+// Checks scales and zero points that are host scalars: descriptors, values, reorders, and refusals of other memory.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s

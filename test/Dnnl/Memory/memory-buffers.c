@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Buffers of memory in C: allocated, given, absent and given later; mapping; the functions that take the index of a
-// buffer; buffers that are aligned to nothing but their elements.
+// Checks buffers of memory in C: allocated, caller-owned, absent and set later; mapping; functions with the index of a
+// buffer; buffers that are aligned only to their elements.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s
@@ -83,7 +83,7 @@ static void nothing(void) {
   dnnl_memory_destroy(memory);
 }
 
-// A turned copy between buffers that begin one byte, and one element, after an aligned place.
+// A transposing copy between buffers that start at one byte and at one element past an aligned address.
 static void unaligned(void) {
   char bytes[2][64];
   dnnl_memory_t from = NULL, to = NULL;

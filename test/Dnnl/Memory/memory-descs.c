@@ -1,7 +1,7 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Memory descriptors: constructors, regions, other shapes, comparison, bytes, and what is refused.
+// Checks memory descriptors: constructors, regions, reshapes, comparison, sizes in bytes, and refusals.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s
@@ -53,7 +53,7 @@ static void bytes(void) {
   dnnl_memory_desc_destroy(desc);
 }
 
-// Exported by genuine builds without being declared.
+// Exported by oneDNN's builds without a declaration.
 dnnl_status_t dnnl_memory_desc_create_with_string_tag(dnnl_memory_desc_t *, int, const dnnl_dims_t, dnnl_data_type_t,
                                                       const char *);
 dnnl_status_t dnnl_memory_desc_set_data_type(dnnl_memory_desc_t, dnnl_data_type_t);

@@ -1,7 +1,7 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Engines, streams and memory: handles, mapping, memory without a buffer, shared handles, misuse.
+// Checks engines, streams and memory: handles, mapping, memory without a buffer, shared handles, misuse.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s

@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Sparse tensors: descriptors in each encoding, their queries by the index of a buffer, sizes, blobs, comparison;
-// memory with several buffers; what is refused. No primitive of Quern takes them.
+// Checks sparse tensors: descriptors in each encoding, their queries by buffer index, sizes, blobs and comparison;
+// memory with several buffers; refusals. No primitive of Quern supports them.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s
@@ -40,7 +40,7 @@ static void describeSparse(const char *name, dnnl_status_t status, const_dnnl_me
   printf("\n");
 }
 
-/// The status of every query, by index and without.
+/// Prints the status of every query, with and without an index.
 static void showQueries(const char *name, const_dnnl_memory_desc_t desc) {
   const dnnl_query_t all[] = {
       dnnl_query_ndims_s32,   dnnl_query_dims,           dnnl_query_data_type,       dnnl_query_submemory_offset_s64,

@@ -1,7 +1,7 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Every format tag, over shapes of each number of dims: the layout, or the status.
+// Checks every format tag with shapes of each rank: the layout, or the status.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s

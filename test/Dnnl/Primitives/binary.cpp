@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Binary through dnnl.hpp: algorithms, broadcasts, layouts, `any`, scales, post-ops, a select, in
-// place, empty tensors, refusals.
+// Checks binary through dnnl.hpp: algorithms, broadcasts, layouts, `any`, scales, post-ops, select, in place, empty
+// tensors, refusals.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s

@@ -1,9 +1,9 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Weights of int8 convolutions: reorders that quantize by output channel, append the sums that a signed or shifted
-// source needs, and scale what they store. No function makes such a descriptor, convolutions answer them; here the
-// extras are written where both libraries keep them.
+// Checks weights of int8 convolutions: reorders that quantize by output channel, append the sums that a signed or
+// shifted source needs, and scale the stored values. No function creates such a descriptor; convolutions return them.
+// This test writes the extras to their offset in the descriptor, which is the same in both libraries.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s
@@ -18,8 +18,8 @@ enum { SIGNED = 1, SCALED = 2, SHIFTED = 8 }; // flags
 static dnnl_engine_t engine;
 static dnnl_stream_t stream;
 
-/// The extras lie at byte 640 of a descriptor: flags (8 bytes), the mask of the first sums, the factor (f32),
-/// the mask of the second sums.
+/// The extras are at byte 640 of a descriptor: flags (8 bytes), the mask of the first sums, the factor (f32), and the
+/// mask of the second sums.
 static void setExtras(dnnl_memory_desc_t desc, uint64_t flags, int mask) {
   char *bytes = (char *)desc + 640;
   const int first = flags & SIGNED ? mask : 0, second = flags & SHIFTED ? mask : 0;

@@ -1,9 +1,9 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Dropout of softmax and eltwise, which the genuine library takes for dense row-major tensors: masks are the same byte
-// for byte, and results zero at the same places, for seeds of either type, offsets, probabilities within and beyond 0
-// and 1, with a mask, with none, and from host scalars.
+// Checks dropout of softmax and eltwise, which oneDNN supports for dense row-major tensors: masks have the same bytes
+// and results the same zeros, for seeds of either type, offsets, probabilities inside and outside [0, 1], with and
+// without a mask, and from host scalars.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s
@@ -51,7 +51,7 @@ std::unordered_map<int, memory> argumentsOf(const Case &drop) {
   return args;
 }
 
-/// One primitive of `pd` on ones and 1 to 7, by turns.
+/// Executes a primitive of `pd` on values that alternate between 1 and others up to 7.
 template <typename Primitive>
 void execute(const Case &drop, const typename Primitive::primitive_desc &pd, const memory::desc &maskDesc) {
   memory src(pd.src_desc(), eng), dst(pd.dst_desc(), eng), mask;
@@ -116,7 +116,7 @@ int main() {
   run({"one row", 0.6f, type::s32, 99}, {1, 7});
   run({"no element", 0.6f, type::s32, 99}, {0, 7});
 
-  // Before post-ops: what was dropped is 5.
+  // Dropout comes before post-ops: dropped elements become 5.
   attempt("post-op", [&] {
     const memory::desc tensor({5, 33}, type::f32, tag::ab), mask({5, 33}, type::u8, tag::ab);
     primitive_attr all;
@@ -128,7 +128,7 @@ int main() {
         {"post-op"}, {eng, prop_kind::forward_training, algorithm::softmax_accurate, tensor, tensor, 1, all}, mask);
   });
 
-  // The first of the setters is one of seeds of s32, without an offset.
+  // The first setter has an s32 seed and no offset.
   primitive_attr attr;
   attempt("v1", [&] {
     const memory::desc tensor({5, 33}, type::f32, tag::ab);

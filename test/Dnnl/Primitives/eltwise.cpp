@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Eltwise: every algorithm, forward and backward (of the source or of the destination), types, layouts, `any`, in
-// place, post-ops, empty tensors, what the descriptors answer and what is refused.
+// Checks eltwise: every algorithm, forward and backward (from the source or the destination), types, layouts, `any`, in
+// place, post-ops, empty tensors, queries and refusals.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both --tolerance=2e-5 %s %t | FileCheck %s
@@ -30,7 +30,7 @@ struct Function {
   float alpha, beta;
 };
 
-/// Those with a derivative that their result gives are computed of either.
+/// Algorithms with a derivative in terms of their result are computed from the source and from the destination.
 const Function functions[] = {{algorithm::eltwise_relu, 0, 0},
                               {algorithm::eltwise_relu, 0.25f, 0},
                               {algorithm::eltwise_tanh, 0, 0},
@@ -112,7 +112,7 @@ void layouts() {
   for (tag layout : {tag::nchw, tag::nhwc, tag::nChw16c, tag::nChw8c}) {
     const memory::desc image({2, 19, 3, 2}, type::f32, layout);
     forward(tanh, image, image);
-    forward(linear, image, image); // not 0 at 0: the padding stays zero
+    forward(linear, image, image); // not 0 at 0, but the padding must stay zero
     backward(tanh, false, image);
   }
   const memory::desc gaps({3, 5}, type::f32, memory::dims{11, 2}), deep({2, 3, 2, 2, 3}, type::f32, tag::abcde);

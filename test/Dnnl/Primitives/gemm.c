@@ -1,9 +1,10 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Products of matrices: transposes, leading dimensions, alpha and beta, offsets of every kind, sizes of 0, mistakes.
+// Checks products of matrices: transposes, leading dimensions, alpha and beta, offsets of every kind, empty sizes,
+// mistakes.
 //
-// Without VNNI the genuine library saturates sums of two products of bytes in 16 bits.
+// Without VNNI, oneDNN saturates sums of two products of bytes to 16 bits.
 // REQUIRES: onednn-3.13, avx512_core_vnni
 // RUN: %both --tolerance=2e-5 %s %t | FileCheck %s
 // CHECK: lines compared, 0 differ
@@ -84,7 +85,7 @@ static void integers(dnnl_dim_t m, dnnl_dim_t n, dnnl_dim_t k, float alpha, floa
     printIntegers(name, status, m, n, ldc);
     fill((uint32_t)kind + 100);
     for (int i = 0; i < most; ++i)
-      ua[i] &= 127; // where VNNI is absent, the genuine library saturates sums of two products in 16 bits
+      ua[i] &= 127; // without VNNI, oneDNN saturates sums of two products to 16 bits
     status = dnnl_gemm_u8s8s32(ta, tb, offset, m, n, k, alpha, ua, lda, (uint8_t)(kind % 4), sb, ldb,
                                (int8_t)(kind % 3 - 1), beta, ic, ldc, co);
     printf("u8s8s32 ");

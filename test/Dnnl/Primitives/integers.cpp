@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Checks that binary, sum and eltwise of s32 are computed in f32, as in the genuine library, with default attributes
-// and others, and that the caller's attributes stay as they are.
+// Checks that binary, sum and eltwise of s32 are computed in f32, like in oneDNN, with default attributes and others,
+// and that the caller's attributes do not change.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s

@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What descriptors of eltwise, binary, sum and concat answer: their tensors by kind and index and by argument, those
-// that a problem does not have among them, and their parameters.
+// Checks the queries of eltwise, binary, sum and concat: their tensors by kind and index and by argument, including
+// absent ones, and their parameters.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s

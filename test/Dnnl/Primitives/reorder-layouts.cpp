@@ -1,9 +1,9 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Reorders between the families of layouts: plain ones of 1 to 6 dims, blocked ones whose blocks do not divide the
-// dims, several blocks on a dim, strided ones, regions and turned views of tensors, empty tensors; the bytes that
-// come out, padding included.
+// Checks reorders between families of layouts: plain ones of 1 to 6 dims, partial blocks, several blocks of a dim,
+// strided ones, regions and transposed views of tensors, and empty tensors. Compares the bytes of the result, including
+// padding.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both --tolerance=0 %s %t | FileCheck %s
@@ -21,7 +21,7 @@ namespace {
 engine eng(engine::kind::cpu, 0);
 stream strm(eng);
 
-/// A short sign of what a buffer has, zeros of the padding included: sums with weights that tell the places apart.
+/// Prints a checksum of a buffer, including zeros of the padding: sums with weights that depend on the position.
 template <typename T> void sign(const char *name, const std::vector<T> &values) {
   double sum = 0, weighted = 0;
   size_t zeros = 0;
@@ -35,7 +35,7 @@ template <typename T> void sign(const char *name, const std::vector<T> &values) 
 
 const char *nameOf(tag of) { return dnnl_fmt_tag2str(static_cast<dnnl_format_tag_t>(of)); }
 
-/// Values of f32 go through both layouts and back.
+/// f32 values are converted to both layouts and back.
 void through(const memory::dims &dims, const std::vector<tag> &layouts, type of) {
   for (tag first : layouts)
     for (tag second : layouts) {
@@ -98,7 +98,7 @@ void regions() {
     memory window(region, eng, tensor.get_data_handle()), alone(small, eng), given = makeTyped(strm, small, 5);
     copy(strm, window, alone);
     print("read", read<float>(alone));
-    // What lies around the region, the rest of its blocks too, stays.
+    // Elements around the region, including the rest of its blocks, do not change.
     copy(strm, given, window);
     sign("written", read<float>(tensor));
   }

@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Reorders with every attribute: scales of either side with each mask and in groups, their types, zero points, sums
-// with a scale, and several together, there and back.
+// Checks reorders with every attribute: scales of either side with each mask and in groups, their types, zero points,
+// sums with a scale, and combinations, in both directions.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both --tolerance=1e-6 %s %t | FileCheck %s
@@ -21,7 +21,7 @@ constexpr int srcScales = DNNL_ARG_ATTR_SCALES | DNNL_ARG_SRC, dstScales = DNNL_
 constexpr int srcZeros = DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_SRC, dstZeros = DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_DST;
 using Arguments = std::unordered_map<int, memory>;
 
-/// Powers of two and three of them: exact in every float type.
+/// Powers of two, and three times such powers: exact in every float type.
 memory scales(memory::dim count, type of = type::f32) {
   memory plain({{count}, type::f32, tag::a}, eng), typed({{count}, of, tag::a}, eng);
   std::vector<float> values;
@@ -55,7 +55,7 @@ void run(const char *name, const memory::desc &from, const memory::desc &to, con
 void masks() {
   const memory::desc plain({4, 6, 5}, type::f32, tag::abc), turned({4, 6, 5}, type::f32, tag::cab),
       ints({4, 6, 5}, type::s8, tag::acb);
-  // Of masks whose dims do not follow each other the genuine library takes the wrong scales.
+  // If the dims of a mask are not contiguous, oneDNN uses the wrong scales.
   for (int mask : {0, 1, 2, 4, 3, 6, 7}) {
     memory::dim count = 1;
     for (int d = 0; d < 3; ++d)

@@ -1,9 +1,9 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Reorders between every two types: rounding to even, saturation, infinities; what comes out is compared bit by bit.
-// Negative zeros and values below the normal ones of f8_e4m3 are not here: docs/primitives/reorder.md says how the
-// libraries differ on them.
+// Checks reorders between all pairs of types: rounding to even, saturation and infinities; results are compared bit by
+// bit. Negative zeros and denormals of f8_e4m3 are left out: docs/primitives/reorder.md describes how the libraries
+// differ.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both --tolerance=0 %s %t | FileCheck %s
@@ -28,10 +28,10 @@ const char *nameOf(type of) { return dnnl_dt2str(memory::convert_to_c(of)); }
 
 bool isFloating(type of) { return of != type::s8 && of != type::u8 && of != type::s32; }
 
-/// No source is NaN or infinity, of which an integer makes what it likes.
+/// No source is NaN or infinity, because their conversion to integers is unspecified.
 float largestOf(type of) { return of == type::f8_e4m3 ? 448 : of == type::f16 ? 65504 : infinity; }
 
-/// Values at and around the limits of the types, and halves. No infinity, which no integer has.
+/// Values at and around the limits of the types, and halves. There is no infinity, because integers have none.
 std::vector<float> limits(float largest) {
   std::vector<float> values = {0,     0.5f, 1.5f,    2.5f,  -0.5f, -1.5f,       -2.5f, 127,  127.5f,
                                128,   -128, -128.5f, -129,  255,   255.5f,      256,   -1,   1.0f / 3,
@@ -52,7 +52,7 @@ void printBytes(const memory &memory) {
   std::printf("\n");
 }
 
-/// From f32 to `from`, which is shown by other lines, and then on to `to`.
+/// Converts f32 to `from`, which other lines print, and then to `to`.
 void convert(type from, type to, const std::vector<float> &values) {
   const memory::dims dims = {4, static_cast<memory::dim>(values.size()) / 4};
   const memory::desc given(dims, type::f32, tag::ab), start(dims, from, tag::ab), end(dims, to, tag::ba);

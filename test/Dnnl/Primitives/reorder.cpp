@@ -1,7 +1,7 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Reorders through dnnl.hpp: layouts, types, scales, zero points, sum, blocks of a tensor, what is refused.
+// Checks reorders through dnnl.hpp: layouts, types, scales, zero points, sum, regions of a tensor, refusals.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s

@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Descriptors of backward RNNs through oneDNN's six functions: tensors by role and by argument, counts and kinds, and
-// what is refused with the same status. Of weights and workspaces the layouts are each library's own.
+// Checks descriptors of backward RNNs through oneDNN's six functions: tensors by role and by argument, counts, kinds,
+// and the statuses of refusals. The layouts of weights and workspaces are specific to each library.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s
@@ -23,7 +23,7 @@ std::vector<int> arguments() {
 
 constexpr int ofGradient = DNNL_ARG_DIFF_SRC_LAYER - DNNL_ARG_SRC_LAYER;
 
-/// The tensors of a problem; gradients are of f32.
+/// The tensors of a problem; gradients are f32.
 struct Backward {
   Rnn rnn;
   std::map<int, memory::desc> tensors;

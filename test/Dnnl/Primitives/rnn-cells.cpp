@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Every cell in f32 and bf16, with all layouts `any`: weights are reordered into the layout that was chosen and back,
-// the results are what the equations say.
+// Checks every cell in f32 and bf16 with all layouts `any`: weights are reordered to the chosen layout and back, and
+// results agree with the equations.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s
@@ -21,7 +21,7 @@ constexpr auto right2left = rnn_direction::unidirectional_right2left;
 constexpr auto concatenated = rnn_direction::bidirectional_concat;
 constexpr auto summed = rnn_direction::bidirectional_sum;
 
-/// The weights as they are in the chosen layouts, back in plain ones.
+/// Converts the weights from the chosen layouts back to plain ones and compares them.
 std::string weightsBack(stream &order, const std::unordered_map<int, memory> &memories, const Tensors &tensors) {
   for (int argument : rnnWeights)
     if (memories.count(argument) && readPlain(order, memories.at(argument)) != tensors.at(argument))
@@ -98,7 +98,7 @@ int main() {
         rnn.type = element, rnn.direction = direction;
         if (rnn.hasAttention() && direction != left2right)
           continue;
-        // Of which the genuine library computes other numbers than the equations'.
+        // For these, oneDNN's results differ from the equations.
         if (rnn.projection && element == type::bf16)
           continue;
         run(order, rnn);

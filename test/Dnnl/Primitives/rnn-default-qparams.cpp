@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// RNN quantization that changes nothing (scales of 1 with any mask, a shift of 0 of either sign) is what attributes are
-// by default: every primitive takes it, whatever its types.
+// Checks that RNN quantization without effect (scales of 1 with any mask, a shift of 0 of either sign) counts as the
+// default: every primitive accepts it, whatever its types.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s
@@ -23,7 +23,7 @@ namespace {
 
 memory::desc any(const memory::dims &dims) { return {dims, memory::data_type::f32, tag::any}; }
 
-/// An LSTM whose recurrent state has half the channels if it is projected.
+/// Creates an LSTM; a projected one has half the channels in its recurrent state.
 void makeLstm(const engine &cpu, const primitive_attr &attr, bool isProjected) {
   const memory::dim channels = 16, state = isProjected ? 8 : channels;
   lstm_forward(lstm_forward::primitive_desc(

@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// u8 states and s8 weights: the data's scale and shift, weights' scales of the tensor and of each gate and channel,
-// reorders that quantize weights into the layout that was chosen, results in u8 and f32.
+// Checks u8 states and s8 weights: the scale and shift of data, scales of weights per tensor and per gate and channel,
+// reorders that quantize weights to the chosen layout, and results in u8 and f32.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s
@@ -24,7 +24,7 @@ double quantized(double x) {
 }
 double kept(double x) { return (quantized(x) - static_cast<double>(dataShift)) / static_cast<double>(dataScale); }
 
-/// One for the tensor or, with a mask of gates and channels, one for each of these.
+/// Returns one scale for the tensor or, with a mask of gates and channels, one for each of these.
 std::vector<float> scalesOf(size_t count) {
   std::vector<float> scales(count, 250);
   for (size_t i = 0; i < count && count > 1; ++i)
@@ -32,7 +32,7 @@ std::vector<float> scalesOf(size_t count) {
   return scales;
 }
 
-/// What these values are after having been integers.
+/// Quantizes the values to `integers`; `values` become the dequantized integers.
 void quantizeWeights(std::vector<float> &values, std::vector<float> &integers, const std::vector<float> &scales) {
   integers = values;
   for (size_t i = 0; i < values.size(); ++i) {
@@ -88,7 +88,7 @@ void run(stream &order, const Rnn &rnn, bool perChannel) {
   for (int argument : {DNNL_ARG_DST_LAYER, DNNL_ARG_DST_ITER})
     for (float &value : expected[argument])
       value = typeOf(rnn, argument) == type::f32 ? value : static_cast<float>(quantized(static_cast<double>(value)));
-  // A state that is rounded the other way moves its neighbours.
+  // A state that is rounded in the other direction changes later states.
   std::string line;
   const char *names[] = {"dst_layer", "dst_iter", "dst_iter_c"};
   for (int i = 0; i < 3; ++i)

@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What descriptors of RNNs answer: tensors by role and by argument, cell, direction, activation, counts. Of weights,
-// scratchpads and workspaces the layouts are each library's own.
+// Checks the queries of RNNs: tensors by role and by argument, cell, direction, activation and counts. The layouts of
+// weights, scratchpads and workspaces are specific to each library.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s
@@ -16,7 +16,7 @@ using type = memory::data_type;
 
 namespace {
 
-/// Dims and type, and strides of what is no weight.
+/// Prints dims and type, and the strides of tensors other than weights.
 void show(const char *name, int index, const memory::desc &desc, bool isWeight = false) {
   std::printf("%s %d: %s", name, index, dnnl_dt2str(memory::convert_to_c(desc.get_data_type())));
   for (memory::dim dim : desc.get_dims())
@@ -66,7 +66,7 @@ void show(const engine &cpu, Rnn rnn, rnn_direction direction, prop_kind prop) {
   kinds(desc);
 }
 
-/// The class of a cell answers by the names of its tensors.
+/// The class of a cell has queries by the names of its tensors.
 void byName(const engine &cpu) {
   Rnn rnn{"lstm", algorithm::vanilla_lstm};
   rnn.peephole = true;

@@ -1,7 +1,7 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// RNNs that are none: both libraries say so with the same status.
+// Checks that both libraries refuse invalid RNNs with the same status.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s
@@ -52,7 +52,7 @@ void attempt(const char *name, const Lstm &lstm, unsigned flags = 0) {
   dnnl_primitive_desc_destroy(desc);
 }
 
-/// With another descriptor for one tensor.
+/// Replaces the descriptor of one tensor.
 void with(const char *name, int argument, const memory::desc &desc) {
   Lstm lstm;
   lstm.tensors[argument] = desc;

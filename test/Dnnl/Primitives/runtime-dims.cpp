@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Problems whose dims and strides are given only at execution: one primitive for tensors of several sizes. The genuine
-// library has them for reorders of plain layouts, not for softmax.
+// Checks problems with open dims and strides: one primitive serves tensors of several sizes. oneDNN supports them for
+// reorders of plain layouts, but not for softmax.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both --tolerance=1e-5 %s %t | FileCheck %s

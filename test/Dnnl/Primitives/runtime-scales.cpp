@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Checks that vectors of scales, and zero points may have any dims in reorders of known and of open sizes: the genuine
-// library reads the buffer whatever its descriptor is.
+// Checks that vectors of scales and zero points may have any dims in reorders with known and open sizes: oneDNN reads
+// the buffer whatever its descriptor is.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both --tolerance=1e-5 %s %t | FileCheck %s
@@ -19,7 +19,7 @@ engine eng(engine::kind::cpu, 0);
 stream strm(eng);
 constexpr memory::dim open = DNNL_RUNTIME_DIM_VAL;
 
-/// Dense row-major memory of these dims with the same values whatever the dims are.
+/// Returns dense row-major memory with these dims; its values do not depend on the dims.
 memory vectorOf(const memory::dims &dims, type of, unsigned seed) {
   memory::dims strides(dims.size(), 1);
   for (size_t d = dims.size(); d-- > 1;)
@@ -47,7 +47,7 @@ void reorderWith(const char *name, const memory::dims &known, int mask, int flag
     attr.set_scales_mask(DNNL_ARG_SRC, mask);
   else
     attr.set_zero_points_mask(DNNL_ARG_SRC, mask);
-  const type from = flag == DNNL_ARG_ATTR_SCALES ? type::f32 : type::s8; // zero points are of integers
+  const type from = flag == DNNL_ARG_ATTR_SCALES ? type::f32 : type::s8; // zero points apply to integers
   reorder::primitive_desc desc(eng, {known, from, tag::abcd}, eng, {known, type::f32, tag::acdb}, attr, true);
   for (const memory::dims &shape : shapes) {
     if (!desc) {
@@ -70,7 +70,7 @@ void reorderWith(const char *name, const memory::dims &known, int mask, int flag
 int main() {
   const memory::dims known{2, 16, 3, 4}, all{open, open, open, open};
   for (const memory::dims &sizes : {known, all}) {
-    // The genuine library reads one zero point whatever the mask is.
+    // oneDNN reads one zero point, whatever the mask is.
     reorderWith("point", sizes, 0, DNNL_ARG_ATTR_ZERO_POINTS, {{1}, {1, 1}, {1, 1, 1, 1}});
     reorderWith("none", sizes, 0, DNNL_ARG_ATTR_SCALES, {{1}, {1, 1}, {1, 1, 1, 1}});
     reorderWith("one", sizes, 2, DNNL_ARG_ATTR_SCALES, {{16}, {1, 16}, {16, 1}, {1, 16, 1, 1}});

@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Softmax with every attribute: scales of both sides, chains of post-ops, a scratchpad of the
-// caller's, modes; several together.
+// Checks softmax with every attribute: scales of both sides, chains of post-ops, a caller-owned scratchpad, modes, and
+// combinations.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both --tolerance=1e-5 %s %t | FileCheck %s
@@ -25,7 +25,7 @@ memory scaleOf(float value) {
   return scale;
 }
 
-/// Executes with what the attributes need beside src and dst.
+/// Executes with src, dst and the arguments of the attributes.
 void run(const char *name, const primitive_attr &attr, type to, std::unordered_map<int, memory> more = {},
          const memory::desc &src = rows) {
   const memory::desc dst(src.get_dims(), to, src.get_strides());

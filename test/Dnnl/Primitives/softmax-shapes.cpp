@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Softmax over every axis of tensors of 1 to 6 dims in plain, turned, strided, blocked and padded layouts and in
-// regions of a tensor; rows with infinities; empty tensors.
+// Checks softmax over every axis of tensors of 1 to 6 dims in plain, transposed, strided, blocked and padded layouts
+// and in regions of a tensor; rows with infinities; empty tensors.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both --tolerance=1e-5 %s %t | FileCheck %s
@@ -75,7 +75,7 @@ void layouts() {
   gradients("nChw16c", {{2, 19, 3, 2}, type::f32, tag::nChw16c});
 }
 
-// Rows in the middle of a larger tensor, whose other values stay.
+// Rows inside a larger tensor, whose other values do not change.
 void region() {
   const memory::desc whole({6, 10}, type::f32, tag::ab), part = whole.submemory_desc({3, 5}, {2, 4});
   memory tensor = makeMemory(eng, whole, 4), window(part, eng, tensor.get_data_handle());

@@ -1,7 +1,7 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Softmax forward and backward over every pair of types that the genuine library has on this kind of CPU.
+// Checks softmax forward and backward for every pair of types that oneDNN supports on this kind of CPU.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s

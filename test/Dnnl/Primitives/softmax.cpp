@@ -1,10 +1,11 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Softmax forward and backward through dnnl.hpp: algorithms, axes, layouts, in place, scales, `any`, empty tensors.
+// Checks softmax forward and backward through dnnl.hpp: algorithms, axes, layouts, in place, scales, `any`, empty
+// tensors.
 //
 // REQUIRES: onednn-3.13
-// The genuine logarithm is 4e-6 off.
+// oneDNN's logarithm has an error of 4e-6.
 // RUN: %both --tolerance=1e-5 %s %t | FileCheck %s
 // CHECK: lines compared, 0 differ
 #include "values.hpp"

@@ -1,8 +1,7 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Sums and concats through dnnl.hpp: layouts that are given or chosen, types, scales, a sum in place,
-// queries, what is refused.
+// Checks sums and concats through dnnl.hpp: given and chosen layouts, types, scales, a sum in place, queries, refusals.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s

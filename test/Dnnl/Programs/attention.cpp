@@ -1,9 +1,9 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A whole program: attention of several heads over sequences of different lengths. Products by dnnl_sgemm, scale
-// and mask by one binary primitive with a post-op, softmax over the keys, and the heads side by side in the result
-// by regions of one tensor.
+// A complete program: attention with several heads over sequences of different lengths. Checks products by dnnl_sgemm,
+// scale and mask by one binary primitive with a post-op, softmax over the keys, and heads that are written to adjacent
+// regions of one tensor.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both --tolerance=2e-5 %s %t | FileCheck %s
@@ -23,7 +23,7 @@ constexpr memory::dim batch = 2, heads = 3, length = 12, width = 8;
 engine eng(engine::kind::cpu, 0);
 stream strm(eng);
 
-/// scores = queries · keysᵀ for each head, [batch, heads, length, length].
+/// Computes scores = queries · keysᵀ for each head, [batch, heads, length, length].
 void multiplyKeys(const std::vector<float> &queries, const std::vector<float> &keys, float *scores) {
   for (memory::dim part = 0; part < batch * heads; ++part) {
     const size_t from = static_cast<size_t>(part * length * width), to = static_cast<size_t>(part * length * length);
@@ -42,7 +42,7 @@ void multiplyValues(const float *weights, const std::vector<float> &values, floa
   }
 }
 
-/// 0 where the key is within its sequence, far below 0 behind its end.
+/// 0 if the key is within its sequence, a large negative number after its end.
 memory maskOf(const std::vector<memory::dim> &lengths) {
   memory mask({{batch, 1, 1, length}, type::f32, tag::abcd}, eng);
   std::vector<float> values;

@@ -1,9 +1,10 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The samples of oneDNN's page on attributes, with primitives that Quern has: who allocates the scratchpad, weights
-// quantized for each output channel, RNN parameters; then what the classes tell about attributes, post-ops, kinds and
-// queries. compat.test compiles it without oneDNN's headers too. dnnl.hpp lacks get_scales_mask(), which the page has.
+// Checks the samples of oneDNN's page on attributes with Quern's primitives: library-owned and caller-owned
+// scratchpads, weights quantized per output channel, RNN parameters; then the getters of attributes, post-ops, kinds
+// and queries. compat.test also compiles it without oneDNN's headers. dnnl.hpp lacks get_scales_mask(), which the page
+// has.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s
@@ -24,7 +25,7 @@ softmax_forward::primitive_desc describeSoftmax(const engine &cpu, const primiti
   return {cpu, prop_kind::forward_inference, algorithm::softmax_accurate, rows, rows, 1, attr};
 }
 
-/// What the library would allocate is shown by neither, as it is the implementation's.
+/// The size of the library-owned scratchpad is not printed, because it depends on the implementation.
 void scratchpads(const engine &cpu, stream &order) {
   const primitive_attr byLibrary;
   const auto libraryManaged = describeSoftmax(cpu, byLibrary);

@@ -1,10 +1,10 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// docs/examples/characters.cpp for oneDNN: every cell learns a text, forward, backward and gradient descent, layouts
-// being the library's. Losses are equal within 1e-4 of their size: they are above 1, and 5e-5 + 5e-5 * loss is less.
-// Two mistakes of oneDNN's backward (docs/primitives/rnn.md) are gone round: the states at the start are given, though
-// they are zeros, and the attention is 0.
+// docs/examples/characters.cpp for oneDNN: every cell learns a text with forward, backward and gradient descent;
+// layouts are chosen by the library. Losses agree within 1e-4 of their size: they exceed 1, and 5e-5 + 5e-5 * loss is
+// less. Two defects of oneDNN's backward (docs/primitives/rnn.md) are avoided: the initial states are passed, although
+// they are zero, and the attention is 0.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t --tolerance=5e-5 | FileCheck %s
@@ -34,7 +34,7 @@ struct Cell {
   const char *name;
   algorithm kind;
   int64_t gates, biases;
-  float rate; ///< of descent
+  float rate; ///< step size of gradient descent
 };
 
 constexpr Cell cells[] = {
@@ -48,7 +48,7 @@ struct Descs {
   primitive_desc forward, backward;
 };
 
-/// Tensors of a cell: x, h and a are read, w, u and b are weights, y is made; layouts of weights are the library's.
+/// Tensors of a cell: inputs x, h and a, weights w, u and b, and output y; the library chooses the layouts of weights.
 struct Tensors {
   memory::desc x, h, a, w, u, b, y;
 };
@@ -110,7 +110,7 @@ public:
              {DNNL_ARG_BIAS, {{1, 1, cell.biases, channels}, f32, tag::ldgo}}};
   }
 
-  /// Learns from a batch; what it would have cost.
+  /// Learns from a batch; returns its loss before the update.
   float learn(Batch &batch) {
     Arguments forward = arguments(descs.forward, batch);
     forward.emplace(DNNL_ARG_WORKSPACE, memory(of(descs.forward, DNNL_ARG_WORKSPACE), cpu));
@@ -124,7 +124,7 @@ public:
          {DNNL_ARG_DIFF_SRC_LAYER, DNNL_ARG_DIFF_SRC_ITER, DNNL_ARG_DIFF_SRC_ITER_C, DNNL_ARG_DIFF_AUGRU_ATTENTION,
           DNNL_ARG_DIFF_DST_LAYER, DNNL_ARG_DIFF_WEIGHTS_LAYER, DNNL_ARG_DIFF_WEIGHTS_ITER, DNNL_ARG_DIFF_BIAS})
       if (const memory::desc desc = of(descs.backward, argument); desc.get_ndims())
-        backward.emplace(argument, zeros(desc)); // gradients of weights are added to
+        backward.emplace(argument, zeros(desc)); // gradients of weights are accumulated
     const float loss = predict(batch, static_cast<float *>(forward.at(DNNL_ARG_DST_LAYER).get_data_handle()),
                                static_cast<float *>(backward.at(DNNL_ARG_DIFF_DST_LAYER).get_data_handle()));
     primitive(descs.backward).execute(order, backward);
@@ -150,7 +150,7 @@ private:
     return made;
   }
 
-  /// What forward and backward both have, weights in the layouts of `desc`.
+  /// Returns the common arguments of forward and backward; weights have the layouts of `desc`.
   Arguments arguments(const primitive_desc &desc, Batch &batch) {
     Arguments all = {{DNNL_ARG_SRC_LAYER, memory(of(desc, DNNL_ARG_SRC_LAYER), cpu, batch.inputs.data())},
                      {DNNL_ARG_DST_LAYER, memory(of(desc, DNNL_ARG_DST_LAYER), cpu)}};
@@ -164,7 +164,8 @@ private:
     return all;
   }
 
-  /// The layer behind the states: their product with `output`, softmax, and the gradients of both by the loss.
+  /// Runs the layer after the states: a product with `output`, then softmax. Computes the gradients of both from the
+  /// loss.
   float predict(const Batch &batch, const float *states, float *stateGradient) {
     std::vector<float> logits(rows * symbols), logarithms(logits), gradient = batch.lossGradient();
     dnnl_sgemm('N', 'N', rows, symbols, channels, 1, states, channels, output.values.data(), symbols, 0, logits.data(),

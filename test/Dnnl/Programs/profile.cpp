@@ -1,9 +1,9 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A whole program that measures: every implementation of a problem by its name, times of creation with and without a
-// hit of the cache, the best of several runs, the memory that is consumed. Times are not compared, that they can be
-// taken and are positive is.
+// A complete program that measures: every implementation of a problem by its name, times of creation with and without a
+// cache hit, the best of several runs, and the consumed memory. Checks that times can be measured and are positive;
+// their values are not compared.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s
@@ -30,8 +30,8 @@ template <typename Body> double secondsOf(Body &&body) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Runs every implementation of the list, which ends with the descriptor unchanged. How many there are is
-/// the library's own matter.
+/// Runs every implementation of the list. The end of the list leaves the descriptor unchanged. The number of
+/// implementations is specific to the library.
 void measure(const char *name, softmax_forward::primitive_desc desc, memory &src, memory &dst) {
   std::set<std::string> names;
   std::vector<float> first;

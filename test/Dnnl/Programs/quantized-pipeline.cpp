@@ -1,9 +1,9 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A whole program: the scores of an image classifier arrive in channels-last order as int8, are dequantized, turned
-// and become probabilities in u8; what a service would do at the end of a quantized network. Primitives are made
-// once and run on many batches.
+// A complete program, like the end of a quantized network in a service: int8 scores of an image classifier in
+// channels-last order are dequantized, transposed and converted to u8 probabilities. Primitives are created once and
+// run on many batches.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both --tolerance=1e-5 %s %t | FileCheck %s

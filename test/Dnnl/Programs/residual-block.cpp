@@ -1,9 +1,9 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Whole programs in the spirit of oneDNN's first examples: an activation on an image whose layout the library may
-// choose, with reorders only where they are needed; a residual block with a gate out of eltwise, binary and sum, and
-// two branches joined by concat; both forward, and the gradient of the activation.
+// Complete programs like oneDNN's first examples: an activation on an image whose layout the library may choose, with
+// reorders only where necessary; a residual block with a gate from eltwise, binary and sum, and two branches joined by
+// concat; both forward, and the gradient of the activation.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both --tolerance=2e-5 %s %t | FileCheck %s
@@ -21,7 +21,7 @@ namespace {
 engine eng(engine::kind::cpu, 0);
 stream strm(eng);
 
-/// The memory itself if it has the wanted layout, else a copy that has.
+/// Returns the memory itself if it has the required layout, else a copy that has it.
 memory inLayout(memory given, const memory::desc &wanted) {
   if (given.get_desc() == wanted)
     return given;
@@ -30,7 +30,7 @@ memory inLayout(memory given, const memory::desc &wanted) {
   return taken;
 }
 
-/// relu on an image of [N, H, W, C] as programs keep them, computed in whatever layout the descriptor has.
+/// Computes relu on an image [N, H, W, C], as programs store it, in the layout of the descriptor.
 void firstSteps() {
   const memory::dim n = 1, height = 5, width = 4, channels = 3;
   std::vector<float> image(static_cast<size_t>(n * height * width * channels));
@@ -75,7 +75,7 @@ void propagation() {
   print("gradient", read<float>(gradient));
 }
 
-/// y = x + gate · gelu(x · weight), then [y, x] along the channels.
+/// Computes y = x + gate · gelu(x · weight), then [y, x] along the channels.
 void block() {
   const memory::desc data({2, 6, 3, 3}, type::f32, tag::nhwc), channels({1, 6, 1, 1}, type::f32, tag::nchw);
   memory x = makeMemory(eng, data, 3), weight = makeMemory(eng, channels, 4), gate = makeMemory(eng, channels, 5),

@@ -1,9 +1,9 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A translator: an encoder of two LSTM layers reads a sentence; a decoder of two more starts from the encoder's
-// states and is run step by step, each step's input being the word that the one before gave. The words are what the
-// equations in plain C++ give.
+// A translator: an encoder with two LSTM layers reads a sentence; a decoder with two layers starts from the encoder's
+// states and runs step by step, with the word of the step before as input. Checks that the words agree with the
+// equations in plain C++.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s
@@ -26,12 +26,12 @@ Rnn makeStack(const char *name, memory::dim steps) {
   return rnn;
 }
 
-/// The vector of each word, by which the decoder's output is compared with the word, too.
+/// The vector of each word. The decoder's output is also compared with it.
 const std::vector<float> embedding = someValues(words * channels, 91);
 
 void embed(size_t word, float *to) { std::copy_n(&embedding[word * channels], channels, to); }
 
-/// The word whose vector, rotated by `turn`, fits the output best.
+/// Returns the word whose vector, rotated by `turn`, fits the output best.
 size_t wordOf(const float *output, size_t turn) {
   size_t best = 0;
   double bestSum = -INFINITY;
@@ -47,12 +47,12 @@ size_t wordOf(const float *output, size_t turn) {
 
 using Sentences = std::vector<std::vector<size_t>>; ///< by sequence of the batch
 
-/// Runs the decoder's steps: `step` takes an input [1, N, C] and gives the output.
+/// Runs the decoder's steps: `step` maps an input [1, N, C] to the output.
 template <typename Step> Sentences decode(const Step &step) {
   Sentences sentences(batch);
   std::vector<float> input(batch * channels);
   for (size_t n = 0; n < batch; ++n)
-    embed(0, &input[n * channels]); // the word for the beginning
+    embed(0, &input[n * channels]); // start of a sentence
   for (size_t t = 0; t < targetSteps; ++t) {
     const std::vector<float> output = step(input);
     for (size_t n = 0; n < batch; ++n) {
@@ -86,7 +86,7 @@ Sentences decodeByPrimitive(stream &order, const MadeRnn &made, std::unordered_m
     copy(order, plain, memories.at(DNNL_ARG_SRC_LAYER));
     made.primitive.execute(order, memories);
     order.wait();
-    std::swap(memories.at(DNNL_ARG_SRC_ITER), memories.at(DNNL_ARG_DST_ITER)); // the next step goes on from here
+    std::swap(memories.at(DNNL_ARG_SRC_ITER), memories.at(DNNL_ARG_DST_ITER)); // the next step continues from here
     std::swap(memories.at(DNNL_ARG_SRC_ITER_C), memories.at(DNNL_ARG_DST_ITER_C));
     return readPlain(order, memories.at(DNNL_ARG_DST_LAYER));
   });

@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A cache blob that one process writes to a file and another makes its primitive of, by the id of the problem. The
-// genuine library has blobs of GPU kernels only.
+// Checks a cache blob that one process writes to a file and another creates its primitive from, by the id of the
+// problem. oneDNN has blobs only for GPU kernels.
 //
 // REQUIRES: onednn-3.13
 // UNSUPPORTED: emulated
@@ -50,7 +50,7 @@ void run(const char *name, int process, const primitive &made, const memory::des
   print("", read<float>(dst));
 }
 
-/// The id of a problem names its file, as in a cache.
+/// The id of a problem determines the name of its file, like in a cache.
 std::string fileOf(const std::string &folder, const std::vector<uint8_t> &id) {
   return folder + "." + std::to_string(std::hash<std::string>()(std::string(id.begin(), id.end())));
 }

@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Cache blobs, which the genuine library refuses on a CPU: a primitive comes back from its bytes and computes the
-// same; damaged ones do not.
+// Checks cache blobs, which oneDNN does not support on a CPU: a primitive is created from its blob and computes the
+// same; damaged blobs are refused.
 //
 // REQUIRES: onednn-3.13
 // RUN: %ours %s %t | FileCheck %s

@@ -1,7 +1,7 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Eight threads create and execute, the same problems and others, each with a stream of its own.
+// Checks eight threads that create and execute equal and different problems, each with its own stream.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both --tolerance=1e-5 %s %t | FileCheck %s

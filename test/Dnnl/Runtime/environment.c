@@ -1,7 +1,7 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// oneDNN's environment variables, by both of their prefixes; a function that sets the same value wins.
+// Checks oneDNN's environment variables with both prefixes; a function that sets the same value has priority.
 //
 // REQUIRES: onednn-3.13, avx2
 // UNSUPPORTED: emulated

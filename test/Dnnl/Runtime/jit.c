@@ -1,9 +1,9 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Kernels for a disassembler and for perf: object files in the working directory, lines of a perf map, records of a
-// jitdump. A kernel that a question to its descriptor brought, before a primitive was made, is among them; a function
-// that several steps call is there once.
+// Checks kernels for a disassembler and for perf: object files in the working directory, lines of a perf map, records
+// of a jitdump. A kernel that a query of the descriptor has loaded, before the primitive was created, is included. A
+// function that several steps call is listed once.
 //
 // REQUIRES: onednn-3.13
 // RUN: rm -rf %t.dir && mkdir %t.dir && cd %t.dir && %ours %s %t | FileCheck %s
@@ -43,7 +43,7 @@ static void makeSoftmax(dnnl_engine_t eng, dnnl_dim_t columns) {
   dnnl_memory_desc_destroy(data);
 }
 
-/// An LSTM whose memory is asked for before it is made, as a program does that gives it a scratchpad.
+/// Creates an LSTM after a query of its memory, like a program that passes a scratchpad.
 static void makeLstm(dnnl_engine_t eng) {
   const dnnl_dims_t layer = {5, 3, 16}, state = {1, 1, 3, 16}, weights = {1, 1, 16, 4, 16}, bias = {1, 1, 4, 16};
   dnnl_memory_desc_t x, h, w, b;
@@ -93,7 +93,7 @@ static void showDump(void) {
   if (glob(path, 0, NULL, &found) != 0)
     return;
   FILE *file = fopen(found.gl_pathv[0], "r");
-  uint64_t words[12] = {0}; // header of 40 bytes, record of 56
+  uint64_t words[12] = {0}; // a header of 40 bytes, a record of 56
   char name[64] = "";
   if (file && fread(words, 8, 12, file) == 12) {
     const uint32_t kind = (uint32_t)words[5], bytes = (uint32_t)(words[5] >> 32);
@@ -114,7 +114,7 @@ int main(void) {
   dnnl_engine_t eng;
   dnnl_engine_create(&eng, dnnl_cpu, 0);
   if (!getenv("ONEDNN_JIT_DUMP")) {
-    makeSoftmax(eng, 5); // before anything is asked for
+    makeSoftmax(eng, 5); // before dumps are enabled
     dnnl_set_jit_dump(1);
     dnnl_set_jit_profiling_flags(DNNL_JIT_PROFILE_LINUX_PERF);
     dnnl_set_jit_profiling_jitdumpdir(".");

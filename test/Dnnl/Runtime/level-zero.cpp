@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A program written for oneDNN with Level Zero: an engine on its own context, from a cache blob as well, and reorders
-// between engines. The genuine library of these headers has no GPU.
+// Checks a program written for oneDNN with Level Zero: an engine on its own context, also from a cache blob, and
+// reorders between engines. oneDNN's build for these headers does not support GPUs.
 //
 // REQUIRES: onednn-3.13, intel-opencl
 // UNSUPPORTED: emulated
@@ -16,7 +16,7 @@
 
 using namespace dnnl;
 
-// The three functions of the loader that a program cannot do without, so that it links with nothing else.
+// Loads the three functions of the Level Zero loader that the program needs, so it links with no other library.
 #include <dlfcn.h>
 template <typename F> F *loaderFunction(const char *name) {
   static void *loader = dlopen("libze_loader.so.1", RTLD_NOW);

@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The instruction sets that a process may be held to, each in a process of its own: the status of setting it, what is
-// in effect, that it is not changed once it is in use, and a softmax with it.
+// Checks the instruction sets that a process may be limited to, each in a separate process: the status of the setter,
+// the effective level, that it cannot be changed once it is in use, and a softmax.
 //
 // REQUIRES: onednn-3.13, avx2
 // UNSUPPORTED: emulated

@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Engines and streams in C: which there are, flags, engines of objects, the life of an engine whose
-// handle is gone, profiling.
+// Checks engines and streams in C: their number, flags, the engines of objects, the lifetime of an engine after its
+// handle is destroyed, and profiling.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s
@@ -26,7 +26,7 @@ static void engines(void) {
 
 static void streams(dnnl_engine_t engine) {
   for (unsigned flags = 0; flags < 9; ++flags) {
-    if (flags & dnnl_stream_profiling) // which the genuine library has on GPUs only
+    if (flags & dnnl_stream_profiling) // oneDNN supports it only on GPUs
       continue;
     dnnl_stream_t stream = NULL;
     printf("flags %u: ", flags);
@@ -45,7 +45,7 @@ static void streams(dnnl_engine_t engine) {
   show("no engine", dnnl_stream_create(&stream, NULL, dnnl_stream_default_flags));
 }
 
-// An engine lives as long as what was made of it.
+// An engine lives as long as the objects that were created from it.
 static void lives(void) {
   dnnl_engine_t engine = NULL, back = NULL;
   dnnl_stream_t stream = NULL;

@@ -1,9 +1,9 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Streams on a pool with threads of the program's own, one that waits for its closures and one that does not:
-// every closure is run once, on threads of the pool, and the results are those of a common stream. No packaged
-// genuine build has such streams.
+// Checks streams on a pool with the program's own threads, one that waits for its closures and one that does not: every
+// closure runs once, on threads of the pool, and the results are those of an ordinary stream. No packaged build of
+// oneDNN supports such streams.
 //
 // REQUIRES: onednn-3.13
 // RUN: %ours %s %t | FileCheck %s
@@ -29,7 +29,7 @@ using type = memory::data_type;
 
 namespace {
 
-/// Four threads that take closures off one queue.
+/// Four threads that take closures from one queue.
 class Pool : public threadpool_interop::threadpool_iface {
 public:
   explicit Pool(bool isAsynchronous) : isAsynchronous(isAsynchronous) {
@@ -98,7 +98,7 @@ thread_local bool Pool::isInside = false;
 
 engine eng(engine::kind::cpu, 0);
 
-/// Softmax of a tensor that is worth several threads, then its columns in rows; every value that comes out.
+/// Computes softmax of a tensor that is large enough for several threads, then transposes it; returns all values.
 std::vector<float> run(stream strm) {
   const memory::desc data({512, 700}, type::f32, tag::ab), turned({512, 700}, type::f32, tag::ba);
   memory src = makeMemory(eng, data, 1), middle(data, eng), dst(turned, eng);

@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A stream on the program's own pool, which no packaged genuine build has. The pool here runs every closure on the
-// calling thread, last first.
+// Checks a stream on the program's own pool, which no packaged build of oneDNN supports. The pool runs every closure on
+// the calling thread, in reverse order.
 //
 // REQUIRES: onednn-3.13
 // RUN: %ours %s %t | FileCheck %s

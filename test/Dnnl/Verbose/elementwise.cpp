@@ -1,7 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Lines about eltwise, binary, sum, concat and gemm are the genuine library's, but for the implementation and the time.
+// Checks that lines about eltwise, binary, sum, concat and gemm equal oneDNN's, except for the implementation and the
+// time.
 //
 // REQUIRES: onednn-3.13
 // RUN: env ONEDNN_VERBOSE=profile %both --verbose %s %t | FileCheck %s

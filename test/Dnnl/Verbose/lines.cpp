@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Lines about creations and executions are the genuine library's, but for the implementation and the time: layouts,
-// strides, padding, offsets, `any`, attributes, post-ops, dropout, sizes that are open, the filter.
+// Checks that lines about creations and executions equal oneDNN's, except for the implementation and the time: layouts,
+// strides, padding, offsets, `any`, attributes, post-ops, dropout, open sizes, the filter.
 //
 // REQUIRES: onednn-3.13
 // RUN: env ONEDNN_VERBOSE=profile %both --verbose %s %t | FileCheck %s
@@ -66,7 +66,7 @@ void softmaxes(engine &eng, stream &order) {
       softmax_forward::primitive_desc(eng, prop_kind::forward_inference, algorithm::softmax_accurate, none, none, 1));
 }
 
-/// Behind post-ops, with the mask's tag or none, the type of seeds, and whether there is an offset.
+/// Dropout is printed after post-ops: the mask's tag or none, the type of seeds, and whether there is an offset.
 void dropouts(engine &eng) {
   const memory::desc rows({5, 16}, type::f32, tag::ab);
   post_ops ops;

@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Lines for what is refused, by the level that asks for them; a line says the reason in one field and
-// the function in the next.
+// Checks the lines for refusals and the verbose levels that enable them; a line has the reason in one field and the
+// function in the next.
 //
 // REQUIRES: onednn-3.13
 // RUN: env ONEDNN_VERBOSE=all %ours %s %t | FileCheck %s

@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Lines about RNNs are the genuine library's, but for the implementation and the time: which tensors they name, cell,
-// direction, activation, attributes, sizes. Weights are plain, since each library packs them in its own way.
+// Checks that lines about RNNs equal oneDNN's, except for the implementation and the time: tensors, cell, direction,
+// activation, attributes, sizes. Weights are plain, because each library packs them differently.
 //
 // REQUIRES: onednn-3.13
 // RUN: env ONEDNN_VERBOSE=profile %both --verbose %s %t | FileCheck %s
@@ -93,7 +93,7 @@ void otherCells(stream &order) {
                        any(augru, DNNL_ARG_BIAS), any(augru, DNNL_ARG_DST_LAYER), any(augru, DNNL_ARG_DST_ITER)});
 }
 
-/// How data is quantized is an attribute of reorders, too.
+/// The quantization of data is also an attribute of reorders.
 void integers(stream &order) {
   primitive_attr attr;
   attr.set_rnn_data_qparams(100, 128.5f);

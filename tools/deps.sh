@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Installs what Quern needs to build and test, from Debian 12's own packages. As root or with sudo it installs;
-# otherwise it prints the one line to run and fails. Doing nothing is the common case: `dpkg-query` is asked first.
+# Installs the Debian 12 packages that Quern needs to build and test. Installs as root or with sudo; otherwise prints
+# the command to run and fails. Usually nothing is missing, so `dpkg-query` is queried first.
 #
-#   tools/deps.sh                 what building and testing need
-#   tools/deps.sh --spirv-check   and what tools/spirv-check gives SPIR-V to: Intel's
-#                                 compiler and driver, oclgrind (200 MB)
-#   tools/deps.sh --arm64         and what the preset arm64 builds with and its programs run in: QEMU,
-#                                 and Debian's libraries for arm64 in build/peers/arm64 (430 MB)
+#   tools/deps.sh                 packages for building and testing
+#   tools/deps.sh --spirv-check   also those of tools/spirv-check: Intel's compiler and driver, oclgrind (200 MB)
+#   tools/deps.sh --arm64         also those that the preset arm64 builds with and runs its programs in: QEMU, and
+#                                 Debian's libraries for arm64 in build/peers/arm64 (430 MB)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -23,8 +22,8 @@ packages=(
   python3 python3-dev python3-venv chromium gdb
 )
 spirvPackages=(spirv-tools intel-opencl-icd libze1 oclgrind llvm-spirv-14 binutils)
-# What libquern, its tests and the compiler link, in a root of their own: some of these packages cannot be
-# installed beside the native ones.
+# Libraries of libquern, its tests and the compiler, in a separate root, because some of these packages cannot be
+# installed together with the native ones.
 arm64Packages=(
   libc6-dev libstdc++-12-dev libtbb-dev libxxhash-dev libzstd-dev libcurl4-openssl-dev libhiredis-dev libsodium-dev
   libcli11-dev nlohmann-json3-dev libgtest-dev libgmock-dev opencl-c-headers libmlir-22
@@ -41,9 +40,9 @@ for option in "$@"; do
   esac
 done
 
-# arm64Root: Debian's packages for arm64 and all that they need, unpacked below build/peers/arm64, which is complete
-# once it holds the file `installed`. apt keeps its state there, too: the system's packages and architectures stay as
-# they are, and no rights are needed.
+# arm64Root: unpacks Debian's packages for arm64 and their dependencies below build/peers/arm64, which is complete if it
+# has the file `installed`. apt also keeps its state there, so the system's packages and architectures do not change and
+# no rights are needed.
 arm64Root() {
   local root=build/peers/arm64 new=build/peers/arm64.new package link
   [ "$(cat $root/installed 2>/dev/null)" != "${arm64Packages[*]}" ] || return 0
@@ -65,11 +64,11 @@ END
     dpkg-deb --fsys-tarfile "$package" |
       tar -x -C $new --no-same-owner --exclude=./usr/share/doc --exclude=./usr/share/man
   done
-  # A link that begins at the root would leave this one.
+  # An absolute link would point outside of this root.
   find $new -lname '/*' | while read -r link; do
     ln -sfnr "$new$(readlink "$link")" "$link"
   done
-  # Headers that Debian packs for other machines only.
+  # Headers that Debian packages only for other architectures.
   cp -r /usr/include/level_zero $new/usr/include/
   cp /usr/lib/*/pkgconfig/{level-zero,libze_loader}.pc $new/usr/lib/aarch64-linux-gnu/pkgconfig/
   rm -rf $new/apt

@@ -2,12 +2,12 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Formats the sources as .clang-format says, all but public headers, which are laid out by hand.
+# Formats the sources according to .clang-format, except public headers, which are formatted by hand.
 #
-#   tools/format.sh [FILE…]           formats these, or all
-#   tools/format.sh --check [FILE…]   names those that are not formatted; the last line is "N passed, N failed"
+#   tools/format.sh [FILE…]           formats these files, or all
+#   tools/format.sh --check [FILE…]   lists files that are not formatted; the last line is "N passed, N failed"
 #
-# The version is the one that tools/deps.sh installs: others break lines otherwise.
+# The version is the one that tools/deps.sh installs; other versions break lines differently.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

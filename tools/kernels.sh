@@ -2,22 +2,22 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Says which kernels a change of the compiler changes, and what compiling costs. Nothing is run.
+# Shows which kernels a change of the compiler changes, and the cost of compilation. No kernel is run.
 #
-#   tools/kernels.sh digest FILE [OPTION…]        digests of code, plan and launch of some 40,000 kernels: all lines
-#                                                 of test/problems and 400 drawn problems of each primitive, on all
+#   tools/kernels.sh digest FILE [OPTION…]        digests of code, plan and launch of some 40,000 kernels: all of
+#                                                 test/problems and 400 random problems of each primitive, on all
 #                                                 CPU levels and four devices
-#   tools/kernels.sh instructions FILE [OPTION…]  instructions that compiling takes, 30 drawn problems of each primitive
-#   tools/kernels.sh compare OLD NEW [OPTION…]    what differs between two files of either; the exit status is 1 if
-#                                                 kernels differ, or a cost has grown by more than a per cent
+#   tools/kernels.sh instructions FILE [OPTION…]  instructions to compile 30 random problems of each primitive
+#   tools/kernels.sh compare OLD NEW [OPTION…]    differences between two files of the same kind; the exit status is 1
+#                                                 if kernels differ, or if a cost has grown by more than one per cent
 #
-#   --build=DIR           in front of the rest: the programs of this build, as it is; otherwise build/release is built
-#   --count=20 --seed=2   how many problems are drawn of each primitive for each target
-#   --targets T…          as `quern compile` takes them
-#   --cases=softmax,sum   these sets of cases alone
-#   --problems FILE…      instead of test/problems (digest), of what is drawn (instructions)
+#   --build=DIR           before the other options: uses the programs of this build; otherwise build/release is built
+#   --count=20 --seed=2   number of random problems of each primitive for each target
+#   --targets T…          targets in the form of `quern compile`
+#   --cases=softmax,sum   only these sets of cases
+#   --problems FILE…      instead of test/problems (digest), or of random problems (instructions)
 #   --again FILE          the problems and targets of an earlier file (digest)
-#   --jobs=N              processes; as many as there are cores (digest, instructions)
+#   --jobs=N              number of processes; default: the number of cores (digest, instructions)
 #
 # build/release/bin/tests/quern-kernels COMMAND --help has all options.
 set -euo pipefail
@@ -37,7 +37,7 @@ fi
 command=$1 file=$2
 shift 2
 
-# Nothing of the caller's settings reaches the compiler.
+# The caller's settings must not affect the compiler.
 for variable in $(compgen -e QUERN_ || true); do
   unset "$variable"
 done
@@ -55,7 +55,7 @@ if [ -z "$build" ]; then
 fi
 program=$build/bin/tests/quern-kernels
 
-# Valgrind counts every instruction of the code between entry and exit of one function; a process for each set of cases.
+# Valgrind counts every instruction between entry and exit of one function; each set of cases has its own process.
 countByValgrind() { # SET|FILE OPTION…
   local set=$1 what output collected
   shift
@@ -74,7 +74,7 @@ countByValgrind() { # SET|FILE OPTION…
   echo "instructions $set $collected"
 }
 
-# The CPU's own counter, else Valgrind, else time.
+# Uses the CPU's counter, or else Valgrind, or else time.
 instructions() {
   local sets=() files=() jobs own=() whole messages status=0 ofProblems=
   jobs=$(nproc)

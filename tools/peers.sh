@@ -2,22 +2,20 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Installs the libraries that Quern is compared with into build/peers, each into a Python environment of its own.
+# Installs the libraries with which Quern is compared into build/peers, each into a separate Python environment.
 #
 #   tools/peers.sh            both genuine oneDNN builds: onednn-3.2 (OpenMP) and onednn-3.13 (SYCL)
-#   tools/peers.sh NAME…      these only; besides the two: onnxruntime, jax, torch (5 GB: its
-#                             package brings CUDA), iree, and intel-opencl (700 MB), the OpenCL
-#                             runtime under the Level Zero driver of the tests;
-#                             python, what the Python package is built and tested with; flax,
-#                             for an example of docs/jax.md; hiredis, the sources of version 1,
-#                             for a test of the remote cache
+#   tools/peers.sh NAME…      only these peers; further ones: onnxruntime, jax, torch (5 GB: its package includes
+#                             CUDA), iree, and intel-opencl (700 MB), the OpenCL runtime under the Level Zero driver
+#                             of the tests; python, with which the Python package is built and tested; flax, for an
+#                             example of docs/jax.md; hiredis, the sources of version 1, for a test of the remote cache
 #   tools/peers.sh --all      all ten
 #
-# One that is there already is left alone. None is needed to build or to use Quern.
+# Peers that are installed are skipped. None is needed to build or to use Quern.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# install NAME PACKAGE…: build/peers/NAME, complete once it holds the file `installed`.
+# install NAME PACKAGE…: installs into build/peers/NAME, which is complete if it has the file `installed`.
 install() {
   local environment=build/peers/$1
   shift
@@ -28,7 +26,7 @@ install() {
   echo "$*" > "$environment/installed"
 }
 
-# The OpenMP build brings no OpenMP runtime.
+# The package of the OpenMP build has no OpenMP runtime.
 installOpenMp() {
   if ldconfig -p | grep -q 'libgomp\.so\.1'; then
     return 0
@@ -60,11 +58,11 @@ for peer in "$@"; do
       install python nanobind==3.1.0 scikit-build-core==1.1.2 pytest==9.2.0 build==1.6.1 numpy==2.4.6 \
         ml_dtypes==0.6.0 apache-tvm-ffi==0.1.15.post2
       ;;
-    flax) # beside jax; of what they need the rest is not used here
+    flax) # used together with jax; their other dependencies are not needed here
       install flax --no-deps flax==0.12.8 optax==0.2.8 absl-py==2.5.1 chex==0.1.92 toolz==1.2.0 msgpack \
         typing_extensions treescope rich pygments markdown-it-py mdurl PyYAML
       ;;
-    hiredis) # the C sources that the package for Python carries
+    hiredis) # the C sources in the Python package
       install hiredis setuptools wheel
       if [ ! -d build/peers/hiredis/source/hiredis ]; then
         build/peers/hiredis/bin/pip download --quiet --disable-pip-version-check --no-deps --no-build-isolation \

@@ -2,26 +2,26 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Installs what is missing, builds, and runs the tests.
+# Installs missing packages, builds, and runs the tests.
 #
-#   tools/test.sh           what CI runs: release, address+undefined and thread sanitizers, about an
-#                           hour on two cores with the build
-#   tools/test.sh --quick   the release build alone, under five minutes after the build
-#   tools/test.sh --full    thousands of problems, against every peer, the debug build included, and of the cells of all
-#                           primitives the quarter whose turn it is by the day of the commit: two hours on two cores
-#   tools/test.sh --whole   as --full with all cells
+#   tools/test.sh           the tests of CI: release, address+undefined and thread sanitizers, about an hour on two
+#                           cores with the build
+#   tools/test.sh --quick   only the release build, under five minutes after the build
+#   tools/test.sh --full    thousands of problems, against every peer, with the debug build, and a quarter of all
+#                           primitives' cells, selected by the day of the commit: two hours on two cores
+#   tools/test.sh --whole   like --full, with all cells
 #
-#   tools/test.sh --arm64   only what is built for 64-bit Arm and runs in QEMU, all of it: libquern, its unit tests,
-#                           first rounds on every level with kernels of the host's compiler, then the compiler
-#                           for arm64 itself; the default and --full have a short form of it
+#   tools/test.sh --arm64   only the build for 64-bit Arm, which runs in QEMU, completely: libquern, its unit tests,
+#                           first rounds on every level with kernels of the host's compiler, then the compiler for
+#                           arm64 itself; the default and --full have a short form of it
 #
-#   --only=TEXT             only steps whose name contains TEXT, and what installs and builds the
-#                           release; to go on, or to repeat one
-#   --list                  prints the names of the steps and runs none
+#   --only=TEXT             only steps whose name contains TEXT, and those that install packages and build the release;
+#                           to continue, or to repeat a step
+#   --list                  prints the names of the steps without running them
 #
-# One line for each step: what passed and failed, seconds, and seconds of CPU. Its output is in build/test-logs, and the
-# end of it is printed where a step fails. A failure does not stop the steps after it. The last line is
-# "N passed, N failed", over all tests of all steps; the exit status is 1 if any failed.
+# Prints one line for each step: numbers of passed and failed tests, seconds, and seconds of CPU. The output is in
+# build/test-logs; the end of it is printed if a step fails. Later steps run after a failure. The last line is "N
+# passed, N failed", over all tests of all steps; the exit status is 1 if any failed.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -48,10 +48,10 @@ done
 root=$PWD
 logs=$root/build/test-logs
 lit=/usr/lib/llvm-22/bin/lit
-# The sets of cases of each primitive, of the backward of RNNs, and of padded rows.
+# The sets of cases of each primitive, of backward RNNs, and of padded rows.
 every=$(sed -n 's/^QUERN_PRIMITIVE([A-Za-z]*, \([a-z_]*\),.*/\1/p' lib/Desc/Primitives.def | paste -sd,)
 every+=,rnn-backward,padded-rows
-families=softmax,reorder,binary,eltwise,sum,concat,rnn # sets that have them
+families=softmax,reorder,binary,eltwise,sum,concat,rnn # sets that have families
 jobs=$(nproc)
 passed=0
 failed=0
@@ -62,22 +62,23 @@ if [ -z "$list" ]; then
   mkdir -p "$logs"
 fi
 
-# Nothing of the caller's settings reaches a test.
+# The caller's settings must not affect a test.
 for variable in $(compgen -e QUERN_ || true); do
   unset "$variable"
 done
-# The arena of an MLIR context is used by our code, which marks what it has not handed out, and by the packaged library,
-# which does not know of marks: without user poisoning neither trips over the other.
+# The arena of an MLIR context is used by Quern's code, which poisons unallocated memory, and by the packaged library,
+# which is not instrumented. Without user poisoning neither reports false errors.
 export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:allow_user_poisoning=0 UBSAN_OPTIONS=print_stacktrace=1
 export TSAN_OPTIONS=halt_on_error=1:suppressions=$root/test/tsan.supp
 
-# pick QUICK DEFAULT FULL: the value for this mode.
+# pick QUICK DEFAULT FULL: prints the value for this mode.
 pick() {
   case $mode in quick) echo "$1" ;; default) echo "$2" ;; full) echo "$3" ;; esac
 }
 
-# counts LOG: "passed failed apart" from the closing line of ctest, lit or one of our own programs; nothing if there is
-# none. Apart is what was not compared: tests that skip themselves, what a peer refuses, damaged lines.
+# counts LOG: prints three numbers from the last line of ctest, lit or one of Quern's programs; nothing if there is
+# none. They count passed tests, failed tests, and tests without a comparison: skipped tests, problems that a peer
+# refuses, damaged lines.
 counts() {
   awk '
     /tests passed, [0-9]+ tests failed out of [0-9]+/ { good += $NF - $4; bad += $4; found = 1 }
@@ -91,8 +92,8 @@ counts() {
     END { if (found) print good + 0, bad + 0, apart + 0 }' "$1"
 }
 
-# execute KIND NAME COMMAND…: runs COMMAND with a log and a disk cache of its own, prints the line of the step and
-# leaves its counts in a file. KIND `tests`: the log must close with counts; `one`: the step is one test.
+# execute KIND NAME COMMAND…: runs COMMAND with a separate log and disk cache, prints the line of the step and writes
+# its counts to a file. KIND `tests`: the log must end with counts; `one`: the step is one test.
 execute() {
   local kind=$1 file=$2 name=$3 log good bad beside status word seconds cpu TIMEFORMAT='%1R %1U %1S'
   shift 3
@@ -122,7 +123,7 @@ execute() {
   echo "$good $bad $beside" > "$file.counts"
 }
 
-# isWanted NAME: whether this run has the step; a list has its name only.
+# isWanted NAME: succeeds if this run has the step; with --list, prints its name and fails.
 isWanted() {
   if [ -n "$list" ]; then
     echo "$1"
@@ -131,13 +132,13 @@ isWanted() {
   case "$1" in *"$only"* | install* | "build release") return 0 ;; *) return 1 ;; esac
 }
 
-# fileOf NAME: what its files are called, but for their endings.
+# fileOf NAME: prints the path of the step's files without extension.
 fileOf() {
   local name=${1,,}
   echo "$logs/${name//[^a-z0-9]/-}"
 }
 
-# add FILE: the counts of a step to those of all.
+# add FILE: adds the counts of a step to the totals.
 add() {
   local good bad beside
   read -r good bad beside < "$1.counts"
@@ -145,7 +146,7 @@ add() {
   rm -f "$1.counts"
 }
 
-# step KIND NAME COMMAND…: a step that keeps all cores busy.
+# step KIND NAME COMMAND…: runs a step that uses all cores.
 step() {
   local file
   isWanted "$2" || return 0
@@ -154,8 +155,8 @@ step() {
   add "$file"
 }
 
-# beside KIND NAME COMMAND…: a step of about one core, beside those that follow; as many as there
-# are cores. `join` prints their lines.
+# Usage: beside KIND NAME COMMAND…. Starts a step that uses about one core, concurrently with the following ones; at most one
+# per core. `join` prints their lines.
 beside() {
   local file
   isWanted "$2" || return 0
@@ -174,41 +175,41 @@ finishFirst() {
   add "$file"
 }
 
-# join: waits for all that run beside.
+# join: waits for all concurrent steps.
 join() {
   while [ ${#lane[@]} -gt 0 ]; do
     finishFirst
   done
 }
 
-# build PRESET TARGET…: a release that is built from nothing compiles the sources of each folder of tests as one.
+# build PRESET TARGET…: builds targets; a new release build compiles the sources of each test folder as one unit.
 build() {
   local fromNothing=()
   [ -e "build/$1/CMakeCache.txt" ] || [ "$1" != release ] || fromNothing=(-DQUERN_UNITY=TESTS)
   cmake --preset "$1" "${fromNothing[@]}" && cmake --build --preset "$1" --target "${@:2}" -- -k 0
 }
 
-unit() { # PRESET: every ctest but the fuzzers; a test of the disk cache makes its own
+unit() { # PRESET: every ctest except the fuzzers; a test of the disk cache creates its own
   QUERN_CACHE_DIR=off ctest --test-dir "build/$1" -LE fuzz -j "$jobs" --output-on-failure --timeout 600
 }
 
-# unitSanitized PRESET: without Intel's driver for GPUs, which opens libraries in a way (RTLD_DEEPBIND) that ends a
+# unitSanitized PRESET: without Intel's GPU driver, which opens libraries with RTLD_DEEPBIND and so terminates a
 # sanitized process.
 unitSanitized() {
   ZE_ENABLE_ALT_DRIVERS=none unit "$1"
 }
 
-conformance() { # PRESET SETS OPTION…: random problems against the readable reference
+conformance() { # PRESET SETS OPTION…: random problems against the naive reference
   "build/$1/bin/tests/quern-conformance" --cases="$2" --jobs="$jobs" "${@:3}"
 }
 
-conformanceByProcess() { # as conformance, compiled in other processes and linked by the loader
+conformanceByProcess() { # like conformance, compiled in other processes and linked by the loader
   QUERN_COMPILER=process conformance "$@" --linker=loader
 }
 
-# COMMAND…: on the Level Zero driver of the tests, over Intel's OpenCL runtime, whose compiler is told not
-# to take its time. The loader's checks turn a wrong call into an error. Device memory ends at
-# inaccessible pages, as a GPU it begins there.
+# onDevice COMMAND…: runs on the Level Zero driver of the tests, over Intel's OpenCL runtime, whose compiler runs with
+# few optimizations. The loader's checks turn invalid calls into errors. Device memory ends at inaccessible pages; if
+# the device is a GPU, it starts at them.
 onDevice() {
   ZE_ENABLE_ALT_DRIVERS=$root/build/release/lib/tests/libze_over_opencl.so \
     LD_LIBRARY_PATH=$root/build/peers/intel-opencl/lib \
@@ -217,25 +218,25 @@ onDevice() {
     CL_CONFIG_LLVM_OPTIONS="-fast-isel -optimize-regalloc=false -regalloc=fast -disable-lsr" "$@" --engine=gpu
 }
 
-# As onDevice, and the driver calls its device, which is a CPU, a GPU: work-items move vectors.
+# Like onDevice, but the driver reports its CPU device as a GPU, so work-items move vectors.
 onDeviceAsGpu() {
   ZE_OPENCL_TYPE=gpu ZE_OPENCL_GUARD=2 onDevice "$@"
 }
 
-# 3.2 crashes in its RNNs of bytes for AMX.
-differential() { # PEER SETS OPTION…: the same problems against a genuine oneDNN
+# Its RNNs of bytes crash in 3.2 with AMX, so AMX is disabled.
+differential() { # PEER SETS OPTION…: the same problems against genuine oneDNN
   tools/peers.sh "$1" && ONEDNN_MAX_CPU_ISA=AVX512_CORE_FP16 conformance release "$2" --peer="build/peers/$1" "${@:3}"
 }
 
-# A seed of the commit's day beside the fixed one; what differs from day to day is printed with each failure
-# and in the log.
+# A seed from the day of the commit, in addition to the fixed one; each failure and the log show values that depend on
+# the day.
 daySeed=$(git log -1 --format=%cd --date=format:%Y%m%d 2> /dev/null || date +%Y%m%d)
 day=$(($(date -d "$daySeed" +%s) / 86400))
 share=(--parts=$quarters --part=$day)
 cells=(--all "${share[@]}")
 
-# onArm64 CPU COMMAND…: a program of build/arm64 in QEMU, with that of its CPU's properties (max,sve=off). Kernels come
-# from the compiler of build/release, which is started as what it is.
+# onArm64 CPU COMMAND…: runs a program of build/arm64 in QEMU, with these properties of the CPU (max,sve=off). Kernels
+# come from the compiler of build/release, which runs natively.
 onArm64() {
   QEMU_CPU=$1 QUERN_COMPILER=process QUERN_COMPILER_PROCESS=$root/build/release/lib/quern-compiler-process \
     QUERN_COMPILER_LIBRARY=$root/build/release/lib/libquern-compiler.so.0 QUERN_GUARD_SCRATCH=1 \
@@ -247,13 +248,14 @@ conformanceArm64() {
   onArm64 "$1" build/arm64/bin/tests/quern-conformance --cases="$2" --jobs="$jobs" --linker=loader "${@:3}"
 }
 
-# What starts a program of arm64 as the compiler's process, which the system cannot, is left out.
+# Tests that start an arm64 program as the compiler process are left out, because the system cannot run it.
 unitArm64() {
   QUERN_CACHE_DIR=off ctest --test-dir build/arm64 -L '^quern-(core|runtime|api)-test$' -j "$jobs" --output-on-failure \
     --timeout 600 -E 'CompilerProcess|InTheBackground|ForksAreNotHeldUp'
 }
 
-# compiledOnArm64 SETS OPTION…: as conformanceArm64, by the compiler of arm64 in the same process, linked by both.
+# compiledOnArm64 SETS OPTION…: like conformanceArm64, with the arm64 compiler in the same process and with both
+# linkers.
 compiledOnArm64() {
   QEMU_CPU=$(sve 256) QUERN_GUARD_SCRATCH=1 qemu-aarch64-static -L build/peers/arm64 \
     build/arm64/bin/tests/quern-conformance --cases="$1" --jobs="$jobs" --linker=both "${@:2}"
@@ -265,7 +267,7 @@ recipesOnArm64() {
     --output-on-failure --timeout 1200
 }
 
-# sve BITS: QEMU's CPU with vectors of one length.
+# sve BITS: prints QEMU's CPU with vectors of this length.
 sve() {
   echo "max,sve-max-vq=$(($1 / 128)),sve-default-vector-length=$(($1 / 8))"
 }
@@ -279,7 +281,7 @@ shortOfArm64() {
     --count="$(pick 0 8 30)" --damaged=0
 }
 
-# allOfArm64: first rounds on each level and length, and what is compiled by LLVM for arm64, whose kernels ORC links.
+# allOfArm64: first rounds on each level and length, and kernels that LLVM for arm64 compiles and ORC links.
 allOfArm64() {
   local bits
   step one "build arm64" build arm64 quern-conformance quern_dnnl quern_tool \
@@ -304,15 +306,15 @@ allOfArm64() {
   step one "install, arm64" installedOnArm64
 }
 
-# fromPackOnArm64 TARGET PACK FILE: the problems of the file where no compiler is found. The machine has more than the
-# target, whose packed layouts are other ones.
+# fromPackOnArm64 TARGET PACK FILE: runs the problems of the file without a compiler. The machine is larger than the
+# target, whose packed layouts differ.
 fromPackOnArm64() {
   QEMU_CPU=$(sve 256) QUERN_MAX_CPU_ISA=${1%%:*} QUERN_PACKS=$2 QUERN_TIERS=family QUERN_CACHE_DIR=off \
     QUERN_COMPILER_LIBRARY=/none \
     qemu-aarch64-static -L build/peers/arm64 build/arm64/bin/quern run -f "$3" --check --repeat=1
 }
 
-# packOnArm64: kernels of packs that were built here, of problems and of families.
+# packOnArm64: tests kernels of packs that the host builds, of problems and of families.
 packOnArm64() {
   local target
   for target in neon sve:vl=256; do
@@ -324,7 +326,7 @@ packOnArm64() {
   done
 }
 
-# installedOnArm64: what is installed compiles and computes by itself.
+# installedOnArm64: checks that an installation compiles and computes on its own.
 installedOnArm64() {
   rm -rf build/arm64/installed && cmake --install build/arm64 --prefix build/arm64/installed > /dev/null &&
     QEMU_CPU=$(sve 256) QUERN_CACHE_DIR=off QUERN_COMPILER=library qemu-aarch64-static -L build/peers/arm64 \
@@ -332,7 +334,7 @@ installedOnArm64() {
       'softmax fwd_i alg=accurate src=f32:37x50:ab dst=bf16:37x50:ab axis=1'
 }
 
-# finish: the sum of all, and the status.
+# finish: prints the totals and exits with the status.
 finish() {
   [ -n "$list" ] || echo "apart: $apart (skipped, refused by a peer or a device, damaged lines and mistakes)"
   [ -n "$list" ] || echo "$passed passed, $failed failed"
@@ -340,7 +342,7 @@ finish() {
   exit
 }
 
-# Those of batch 1, since the reference takes ten minutes for all; of the others those whose turn it is.
+# RNNs of batch 1, because the reference needs ten minutes for all; of the others a quarter, selected by the day.
 rnnsOfModels() {
   local batchOne='^rnn.* src_layer=[a-z0-9]*:[0-9]+x1x' file=test/problems/rnn-bench.desc
   build/release/bin/quern run --check --repeat=1 -f <(
@@ -349,9 +351,9 @@ rnnsOfModels() {
   )
 }
 
-# What reads SPIR-V comes with the rest, and what is downloaded comes while the release is built. Level Zero
-# is tested through a driver over Intel's runtime; its tests are skipped without it. lit compiles programs
-# written for oneDNN where its headers are.
+# Consumers of SPIR-V are installed with the other packages, and downloads run during the release build. Level Zero is
+# tested through a driver over Intel's runtime; without it, its tests are skipped. lit compiles programs written for
+# oneDNN if its headers exist.
 peers=(intel-opencl python jax hiredis)
 [ $mode = quick ] || peers+=(onednn-3.13 onednn-3.2)
 [ $mode != full ] || peers+=(torch flax)
@@ -382,8 +384,8 @@ if [ $mode = full ]; then
   step tests "Python, the wheel" test/Python/wheel.sh
 fi
 
-# --count=0: every pair of types with every family of layouts; cells: every cell of types x
-# layouts x attributes, on the widest ISA.
+# --count=0: every pair of types with every family of layouts; cells: every cell of types x layouts x attributes, on the
+# widest ISA.
 step tests "conformance of softmax, every ISA" conformance release softmax \
   "$(pick --count=240 --count=0 --count=0)" --isa=all
 step tests "conformance of reorder, every ISA" conformance release reorder,reorder-round-trips,reorder-tags \
@@ -422,7 +424,7 @@ step tests "conformance, compiled in another process" conformanceByProcess relea
 step tests "conformance, seed of the day" conformance release "$every" \
   "$(pick --count=50 --count=200 --count=600)" --seed="$daySeed" --linker=orc --damaged=0
 
-# Each of these is one process, the longest first.
+# Each of these steps is one process, the longest first.
 if [ $mode = full ]; then
   beside tests "pairs of tags" conformance release reorder-tags "${cells[@]}" --linker=orc
   beside tests "cells of rnn" conformance release rnn "${cells[@]}" --linker=orc
@@ -476,7 +478,7 @@ step tests "SPIR-V of any problem for any device" conformance release \
 if [ $mode != quick ]; then
   step tests "consumers refuse wrong SPIR-V" tools/spirv-check/spirv-check.py --self-test
   step tests "SPIR-V by its consumers" tools/spirv-check/spirv-check.py
-  # At least a third as many problems of each set are compared as are asked for.
+  # At least a third of the requested problems of each set are compared.
   step tests "differential, oneDNN 3.2" differential onednn-3.2 softmax,reorder,binary,eltwise,sum,concat,rnn \
     "$(pick 0 --count=1500 --count=3000)"
   step tests "differential, oneDNN 3.13" differential onednn-3.13 softmax,reorder,binary,eltwise,sum,concat,rnn \

@@ -2,17 +2,17 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Checks the sources of the release, and our headers in them, as .clang-tidy says; those of the Python
-# package where test/Python/run.sh has built it.
+# Checks the sources of the release, and Quern's headers in them, with .clang-tidy; also those of the Python package if
+# test/Python/run.sh has built it.
 #
-#   tools/tidy.sh [FILE…]             these, or all
-#   tools/tidy.sh --changed=N         what the last N commits of sources changed, the latest
-#                                     first; in front what is not committed
-#   tools/tidy.sh --part=K --parts=N  every N-th, from the K-th on; 1 is the first, N + 1 again
-#   --count=N                         so many at most
+#   tools/tidy.sh [FILE…]             these files, or all
+#   tools/tidy.sh --changed=N         files that the last N commits of sources changed, the latest first, after
+#                                     uncommitted changes
+#   tools/tidy.sh --part=K --parts=N  every N-th file, from the K-th on; K is taken modulo N
+#   --count=N                         at most N files
 #
-# A header stands for the source of its name beside it. A finding is printed once, however many sources
-# include its place; the last line is "N passed, N failed", of sources. build/tidy is configured for it.
+# A header stands for the source of the same name. A finding is printed once, however many sources include its location;
+# the last line is "N passed, N failed", of sources. build/tidy is configured for it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -41,7 +41,8 @@ for option in "$@"; do
   esac
 done
 
-# The commands of a build of separate units without precompiled headers, of which only the generated headers are made.
+# The compile commands of a build with separate units and without precompiled headers, in which only generated headers
+# are built.
 # Sources without a command, such as programs that lit compiles, are not checked.
 mkdir -p build
 {
@@ -49,7 +50,7 @@ mkdir -p build
     cmake --build build/tidy --target quern_dialect
 } > build/tidy.log 2>&1 || { cat build/tidy.log >&2; exit 1; }
 commands=build/tidy/compile_commands.json
-# The latest build of the package; one for a wheel has the whole tree, and is no other's.
+# The latest build of the package. A build for a wheel contains the whole tree and is not used.
 packages=$(find build/python -maxdepth 2 -path '*/cp*/compile_commands.json' -printf '%T@ %h\n' 2> /dev/null |
   sort -n | tail -1 | cut -d ' ' -f 2- || true)
 mapfile -t compiled < <(
@@ -75,7 +76,7 @@ chosen=("${chosen[@]:0:${count:-${#chosen[@]}}}")
 
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
-# check FILE: what is found in it goes to a log of its own; prints a line if anything is.
+# check FILE: writes findings to a separate log, and prints a line if there are any.
 check() {
   case "$1" in
     runtime/Python/*) commands=$packages ;;
@@ -86,7 +87,7 @@ check() {
 export -f check
 export logs packages
 failed=$(echo "${chosen[@]}" | xargs -r -n 1 -P "$(nproc)" bash -c 'check "$1"' check | wc -l)
-# A finding reaches from the line with its place to the next such line.
+# A finding extends from the line with its location to the next such line.
 [ "$failed" = 0 ] || awk -v root="$PWD/" '
   /^[0-9]+ warnings? (generated|treated as errors?)/ || /^\[[0-9]+\/[0-9]+\] .*Processing file/ { next }
   FNR == 1 { isNew = 1 }

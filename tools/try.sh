@@ -2,10 +2,10 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Installs what is missing, builds, and runs softmax, reorders and an LSTM of the sizes of real models: for each
-# the descriptor, where the kernel came from, how long compiling and running took, and the largest error against
-# the double-precision reference. The second time every kernel comes from the disk cache
-# (`build/release/bin/quern cache clear` empties it).
+# Installs missing packages, builds, and runs softmax, reorders and an LSTM of the sizes of real models. For each,
+# prints the descriptor, the origin of the kernel, the times to compile and run it, and the largest error against the
+# double-precision reference. In a second run every kernel comes from the disk cache (`build/release/bin/quern cache
+# clear` empties it).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -22,7 +22,7 @@ if ! {
   exit 1
 fi &
 build=$!
-# Ninja's own count is the progress: its last "[n/m]" is drawn again and again on one line of a terminal.
+# Progress is Ninja's own count: its last "[n/m]" is redrawn on one line of a terminal.
 while kill -0 "$build" 2> /dev/null; do
   if [ -t 1 ]; then
     printf '\r  %s\033[K' "$(grep -o '^\[[0-9]*/[0-9]*\]' "$log" 2> /dev/null | tail -n 1 || true)"

@@ -2,9 +2,9 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Measures everything with every peer and writes the tables into docs/performance-tables.md, after its line
-# "<!-- measured -->", and the pictures that docs/performance.md opens with. Takes about an hour; nothing else should
-# run on the machine meanwhile.
+# Measures everything with every peer and writes the tables into docs/performance-tables.md, after its line "<!--
+# measured -->", and the pictures at the start of docs/performance.md. Takes about an hour, during which nothing else
+# should run on the machine.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -56,7 +56,7 @@ named=$(awk '/^reorder/ { seen = 1 } seen && /^$/ { print NR; exit }' test/probl
   $bench --problems="$measured.desc" --peers=onednn-3.13,onednn-3.2,onnxruntime,torch,iree
 } > "$measured"
 cp "$measured" docs/performance-tables.md
-# The first picture and the last are of all sets in one comparison.
+# The first and the last picture compare all sets in one run.
 $bench --problems="$(echo test/problems/{softmax,reorder,eltwise,binary,sources,rnn}-bench.desc | tr ' ' ,)" \
   --peers=onednn-3.13,onednn-3.2,onnxruntime,jax --plot=docs/pictures/ratios.svg \
   --plot-roofline=docs/pictures/roofline.svg > /dev/null

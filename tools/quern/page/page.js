@@ -1,8 +1,9 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What a page does beyond its text: lines of the stages light up together, by the line of the schedule that they come
-// from or lead to. One listener a kind of event for the whole page: there may be ten thousand lines.
+// Interaction of a page: related lines of the stages are highlighted together, by the line of the schedule that they
+// come from or lead to. Each kind of event has one listener for the whole page, because there may be ten thousand
+// lines.
 "use strict";
 (() => {
   const trace = JSON.parse(document.getElementById("trace").textContent);
@@ -33,7 +34,7 @@
   }
 
   // --- Links ----------------------------------------------------------------------------------------------------------
-  // Of each column the lines of the schedule that a line belongs to, and the other way round.
+  // For each column: the lines of the schedule to which a line belongs, and the reverse.
   const anchor = "schedule";
   for (const column of columns) {
     const schedule = columns.find((other) => other.kernel === column.kernel && other.stage === anchor);
@@ -53,7 +54,7 @@
       schedule.links.origins.forEach((lines, at) => lines.forEach((line) => link(line - 1, at)));
   }
 
-  /// What the lines of emit compute from which these lines of the schedule come.
+  /// Returns the steps of the lines of emit from which these lines of the schedule come.
   function stepsOf(kernel, anchors) {
     const emit = columns.find((column) => column.kernel === kernel && column.links.steps.length);
     const schedule = columns.find((column) => column.kernel === kernel && column.stage === anchor);
@@ -114,7 +115,7 @@
     while (end < column.lines.length && !starts.test(column.lines[end].textContent)) ++end;
     return column.lines.slice(first, end);
   }
-  // A name of MLIR means another value in another region: from its definition to the end of the block, by indentation.
+  // In MLIR a name means another value in another region: from its definition to the end of the block, by indentation.
   const indentOf = (line) => line.textContent.search(/\S/);
   function defines(line, name) {
     const text = line.textContent.trimStart();
@@ -123,11 +124,11 @@
     const isHead = /^(func\.func|llvm\.func|define|\^\w+\()|\bscf\.\w+ |linalg\.\w+ /.test(text);
     return isHead && (text.includes(name + ": ") || text.includes(name + " = ")) ? "argument" : "";
   }
-  /// The line that defines a value, or none, and the lines in which its name means it.
+  /// Returns the line that defines a value, if there is one, and the lines in which its name refers to it.
   function scopeOf(value) {
     const { column, at } = ofLine.get(value.closest(".l")), name = value.textContent.replace(/#\d+$/, "");
     const around = functionAround(column, at);
-    if (column.links.of === anchor) // registers and LLVM's values
+    if (column.links.of === anchor) // registers and LLVM values
       return { name, definition: around.find((line) => defines(line, name)), lines: around };
     let indent = indentOf(column.lines[at]);
     for (let line = at; line >= 0; --line) {
@@ -212,7 +213,7 @@
     boxes[columns.indexOf(column)].checked = shown;
   }
   boxes.forEach((box, at) => box.addEventListener("change", () => toggle(columns[at], box.checked)));
-  // What is said of the kernels in words.
+  // Descriptions of the kernels.
   const abouts = [...document.querySelectorAll("aside")], aboutBoxes = [...document.querySelectorAll("nav [data-about]")];
   function toggleAbout(at, shown) {
     abouts[at].hidden = !shown;
@@ -253,7 +254,7 @@
   });
 
   // --- Comparison -----------------------------------------------------------------------------------------------------
-  // Lines that the same stage of the other kernel does not have, whatever its values are numbered.
+  // Marks lines that the same stage of the other kernel does not have, independent of the numbers of its values.
   const plain = (line) => line.textContent.replace(/%\d+/g, "%").replace(/(%[A-Za-z]\w*?)_\d+\b/g, "$1").trim();
   for (const column of columns) {
     const others = columns.filter((other) => other.stage === column.stage && other !== column);
@@ -268,7 +269,7 @@
     column.lines.forEach(highlight);
     toggle(column, !column.section.hasAttribute("data-folded"));
   }
-  // "#schedule-62" or, of the second kernel, "#schedule.1-62": from the address, and from the list of loops.
+  // "#schedule-62" or, for the second kernel, "#schedule.1-62": from the address, or from the list of loops.
   const follow = () => {
     const parts = location.hash.slice(1).split(/[.-]/);
     const [stage, kernel, at] = parts.length === 3 ? parts : [parts[0], 0, parts[1]];

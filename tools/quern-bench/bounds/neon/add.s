@@ -1,4 +1,4 @@
-// Two loads, a sum and a store a vector.
+// Two loads, an addition and a store per vector.
 // reads: 16 vectors
 	ldp q0, q1, [x0, #0]
 	ldp q2, q3, [x0, #32]

@@ -1,4 +1,4 @@
-// Pairs of loads and of stores, of which the stores bound it.
+// Pairs of loads and of stores; the stores are the bound.
 // reads: 8 vectors
 	ldp q0, q1, [x0, #0]
 	ldp q2, q3, [x0, #32]

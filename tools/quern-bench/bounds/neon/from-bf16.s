@@ -1,4 +1,4 @@
-// A shift for each half of a vector of bf16.
+// One shift for each half of a bf16 vector.
 // reads: 4 vectors
 	ldp q0, q1, [x0]
 	ldp q2, q3, [x0, #32]

@@ -1,5 +1,5 @@
-// With e = exp(-|x|): (x < 0 ? e : 1) / (1 + e). Two operations before those of exp (see softmax-exp) in the place of
-// its difference and sum, three and a quotient behind them; N1 divides four elements in seven cycles.
+// With e = exp(-|x|): (x < 0 ? e : 1) / (1 + e). Two operations before those of exp (see softmax-exp) replace its
+// difference and sum; three operations and a division follow. N1 divides four elements in seven cycles.
 // reads: 2 vectors
 	ldp q0, q1, [x0]
 	fabs v2.4s, v0.4s

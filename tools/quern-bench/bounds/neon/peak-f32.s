@@ -1,4 +1,4 @@
-// fmla, 8 flops in 128 bits, into as many sums as hide how long each takes.
+// fmla, 8 flops in 128 bits, with enough sums to hide its latency.
 // multiplies: 192 flops in 128 bits
 	fmla v0.4s, v30.4s, v31.s[0]
 	fmla v1.4s, v30.4s, v31.s[0]

@@ -1,4 +1,4 @@
-// Eight products of bytes by smull, as 16 bits, and their pairs added to sums of 32 bits by sadalp.
+// smull multiplies eight pairs of bytes to 16 bits; sadalp adds pairs of the products to sums of 32 bits.
 // multiplies: 128 flops in 128 bits
 	smull v0.8h, v30.8b, v31.8b
 	sadalp v8.4s, v0.8h

@@ -1,4 +1,4 @@
-// A comparison and a BIC a vector, since NaN and -0 stay; as a copy otherwise.
+// A comparison and a BIC per vector, because NaN and -0 must be kept; otherwise like the copy.
 // reads: 8 vectors
 	ldp q0, q1, [x0, #0]
 	ldp q2, q3, [x0, #32]

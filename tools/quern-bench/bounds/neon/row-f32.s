@@ -1,5 +1,5 @@
-// A row of f32, whose elements multiply four vectors of each of eight panels. Nothing is used twice, so that each product loads
-// its vector: ld1 of four takes five slots of a core, and an address another.
+// A row of f32 whose elements multiply four vectors of each of eight panels. Nothing is used twice, so each product
+// loads its vector: an ld1 of four vectors uses five slots of a core, and its address another one.
 // multiplies: 256 flops in 128 bits
 	add x2, x3, x1, lsl #4
 	ld1 {v20.4s, v21.4s, v22.4s, v23.4s}, [x2]

@@ -1,5 +1,5 @@
-// A product a vector; a pair of loads and a pair of stores for two. Two vectors are stored in two cycles on N1, one on
-// V1 and V2.
+// A product per vector; a pair of loads and a pair of stores for two. Two vectors are stored in two cycles on N1, and
+// in one cycle on V1 and V2.
 // reads: 8 vectors
 	ldp q0, q1, [x0, #0]
 	ldp q2, q3, [x0, #32]

@@ -1,5 +1,5 @@
-// Rounding to nearest, NaN kept: seven operations a vector of f32, and the upper halves of two vectors in one (uzp2).
-// N1 begins one shift in a cycle.
+// Rounding to nearest, with NaN kept: seven operations per f32 vector, and one (uzp2) for the upper halves of two
+// vectors. N1 starts one shift per cycle.
 // reads: 4 vectors
 	ldp q0, q1, [x0]
 	ldp q2, q3, [x0, #32]

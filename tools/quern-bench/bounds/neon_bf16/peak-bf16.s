@@ -1,4 +1,4 @@
-// bfmmla, 32 flops in 128 bits, into as many sums as hide how long each takes.
+// bfmmla, 32 flops in 128 bits, with enough sums to hide its latency.
 // multiplies: 768 flops in 128 bits
 	bfmmla v0.4s, v30.8h, v31.8h
 	bfmmla v1.4s, v30.8h, v31.8h

@@ -1,4 +1,4 @@
-// usmmla, 64 flops in 128 bits, into as many sums as hide how long each takes.
+// usmmla, 64 flops in 128 bits, with enough sums to hide its latency.
 // multiplies: 1536 flops in 128 bits
 	usmmla v0.4s, v30.16b, v31.16b
 	usmmla v1.4s, v30.16b, v31.16b

@@ -1,4 +1,4 @@
-// A conversion a vector of f32, into either half of one of bf16.
+// One conversion per f32 vector, into either half of a bf16 vector.
 // reads: 8 vectors
 	ldp q0, q1, [x0]
 	ldp q2, q3, [x0, #32]

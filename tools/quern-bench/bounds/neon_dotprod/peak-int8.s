@@ -1,4 +1,4 @@
-// sdot, 32 flops in 128 bits, into as many sums as hide how long each takes.
+// sdot, 32 flops in 128 bits, with enough sums to hide its latency.
 // multiplies: 768 flops in 128 bits
 	sdot v0.4s, v30.16b, v31.4b[0]
 	sdot v1.4s, v30.16b, v31.4b[0]

@@ -1,4 +1,4 @@
-// Two loads, a sum and a store a vector.
+// Two loads, an addition and a store per vector.
 // reads: 16 vectors
 	ldr z0, [x0, #0, mul vl]
 	ldr z1, [x0, #1, mul vl]

@@ -1,4 +1,4 @@
-// A load and a store a vector.
+// A load and a store per vector.
 // reads: 8 vectors
 	ldr z0, [x0, #0, mul vl]
 	ldr z1, [x0, #1, mul vl]

@@ -1,4 +1,4 @@
-// A load that widens, a shift and a store a vector of f32.
+// A widening load, a shift and a store per f32 vector.
 // reads: 2 vectors
 	ld1h { z0.s }, p0/z, [x0, #0, mul vl]
 	ld1h { z1.s }, p0/z, [x0, #1, mul vl]

@@ -1,4 +1,4 @@
-// As on NEON: -|x| by one OR, which takes a copy; Horner's scheme without copies (see softmax-exp). V1 divides eight
+// Like NEON's: -|x| by one OR, which needs a copy; Horner's scheme without copies (see softmax-exp). V1 divides eight
 // elements in fourteen cycles.
 // reads: 2 vectors
 	ldr z0, [x0]

@@ -1,4 +1,4 @@
-// fmla, 8 flops in 128 bits, into as many sums as hide how long each takes.
+// fmla, 8 flops in 128 bits, with enough sums to hide its latency.
 // multiplies: 192 flops in 128 bits
 	fmla z0.s, z30.s, z3.s[0]
 	fmla z1.s, z30.s, z3.s[0]

@@ -1,4 +1,4 @@
-// sdot, 32 flops in 128 bits, into as many sums as hide how long each takes.
+// sdot, 32 flops in 128 bits, with enough sums to hide its latency.
 // multiplies: 768 flops in 128 bits
 	sdot z0.s, z30.b, z3.b[0]
 	sdot z1.s, z30.b, z3.b[0]

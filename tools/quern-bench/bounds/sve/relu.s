@@ -1,4 +1,4 @@
-// A comparison and a choice a vector; as a copy otherwise. V1 begins one comparison in a cycle.
+// A comparison and a select per vector; otherwise like the copy. V1 starts one comparison per cycle.
 // reads: 8 vectors
 	ldr z0, [x0, #0, mul vl]
 	ldr z1, [x0, #1, mul vl]

@@ -1,4 +1,4 @@
-// As on NEON, but fmad adds to a constant without a copy, so that Horner's scheme takes seven operations: eighteen a
+// Like NEON's, but fmad adds to a constant without a copy, so Horner's scheme takes seven operations: eighteen per
 // vector.
 // reads: 2 vectors
 	ldr z0, [x0]

@@ -1,4 +1,4 @@
-// One operation and one load a vector.
+// One operation and one load per vector.
 // reads: 8 vectors
 	ldr z0, [x0, #0, mul vl]
 	ldr z1, [x0, #1, mul vl]

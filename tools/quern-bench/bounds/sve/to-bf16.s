@@ -1,5 +1,5 @@
-// Rounding to nearest, NaN kept: eight operations a vector of f32, of which V1 begins three (two shifts, a comparison)
-// one in a cycle; the store takes half of each element.
+// Rounding to nearest, with NaN kept: eight operations per f32 vector, of which V1 starts three (two shifts, a
+// comparison) at one per cycle; the store writes half of each element.
 // reads: 4 vectors
 	ldr z0, [x0, #0, mul vl]
 	ldr z1, [x0, #1, mul vl]

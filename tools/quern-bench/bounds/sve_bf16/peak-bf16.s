@@ -1,4 +1,4 @@
-// bfmmla, 32 flops in 128 bits, into as many sums as hide how long each takes.
+// bfmmla, 32 flops in 128 bits, with enough sums to hide its latency.
 // multiplies: 768 flops in 128 bits
 	bfmmla z0.s, z30.h, z31.h
 	bfmmla z1.s, z30.h, z31.h

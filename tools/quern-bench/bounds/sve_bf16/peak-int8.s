@@ -1,4 +1,4 @@
-// usmmla, 64 flops in 128 bits, into as many sums as hide how long each takes.
+// usmmla, 64 flops in 128 bits, with enough sums to hide its latency.
 // multiplies: 1536 flops in 128 bits
 	usmmla z0.s, z30.b, z31.b
 	usmmla z1.s, z30.b, z31.b

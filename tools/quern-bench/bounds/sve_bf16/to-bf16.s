@@ -1,4 +1,4 @@
-// A conversion a vector of f32; the store takes half of each element.
+// One conversion per f32 vector; the store writes half of each element.
 // reads: 8 vectors
 	ldr z0, [x0, #0, mul vl]
 	ldr z1, [x0, #1, mul vl]

@@ -73,8 +73,8 @@ private:
 };
 
 /// Returns the number of elements before a limit ends the run: partway for limits along its last part, 0 or all for
-/// limits that do not vary along it. Limits along other parts become masks that repeat; then a lane must exist when
-/// reading.
+/// limits that do not vary along it. Limits along other parts become masks that repeat; if they exclude all lanes, the
+/// number is 0.
 Count LineEmitter::elementsLeft(bool write) {
   int64_t length = plan.run.lanes(), perIndex = inner.lanes();
   Count left{length, Value()};

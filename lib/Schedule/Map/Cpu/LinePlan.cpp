@@ -113,9 +113,9 @@ bool followsRun(const MapPlan &plan, const Operand &operand, const Loop &loop) {
   return stride == plan.run.lanes();
 }
 
-/// If the destination's runs are shorter than a cache line, moves the axis that continues the run in the source
-/// innermost, so that a cache line of the source is read in one pass. The same holds for a non-linear axis, along which
-/// the blocks of both operands end.
+/// If runs are shorter than a cache line of the source, moves the axis that continues the run in the source innermost,
+/// so that a cache line is read in one pass. The same holds for a non-linear axis, along which the blocks of both
+/// operands end.
 void keepLines(MapPlan &plan) {
   int64_t bytes = plan.run.lanes() * plan.source().bytes();
   for (auto [i, loop] : llvm::enumerate(plan.loops)) {
@@ -128,8 +128,8 @@ void keepLines(MapPlan &plan) {
   }
 }
 
-/// For runs of one or two cache lines that are about a page from each other in the source: some that are contiguous
-/// there are read in one pass.
+/// For runs of one or two cache lines that are at least 1 KiB from each other in the source: splits the loop over runs
+/// that are contiguous there, so that a few of them are read in one pass.
 void gatherLines(MapPlan &plan) {
   constexpr int64_t wantedBytes = 256, farBytes = 1024;
   int64_t bytes = plan.run.lanes() * plan.source().bytes(), count = wantedBytes / bytes;

@@ -33,7 +33,7 @@ struct OpenMapPlan {
   int64_t lanes = 1;         ///< lanes of the body's vectors
   int64_t unroll = 1;        ///< vectors in a step of a line
   int64_t streamedLanes = 1; ///< elements that one non-temporal store of a line writes
-  bool isMasked = false;     ///< true if partial vectors are masked; otherwise the last one is moved back or split
+  bool isMasked = false;     ///< true if partial vectors are masked; otherwise they are moved back or split
   // Tiles: `rows` rows of the source, of `columns` elements each; they become `columns` columns of `rows` elements of
   // the destination.
   int64_t rows = 1, columns = 1;

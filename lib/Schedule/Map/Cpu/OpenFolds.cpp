@@ -4,9 +4,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Blocked weights have tiles such as 9 by 16: short rows are not whole registers, short columns are not whole squares,
-// and the checks of each tile cost as much as moving it. If another axis continues the columns in the source, or the
-// rows in the destination, it is folded into the tile. Two tables, which each call fills once, then have the addresses
-// of rows and columns.
+// and the checks of each tile are expensive compared with moving it. If another axis continues the columns in the
+// source, or the rows in the destination, it is folded into the tile. Two tables, which each call fills once, then have
+// the addresses of rows and columns.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Build/Transpose.h"

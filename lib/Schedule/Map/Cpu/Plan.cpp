@@ -105,8 +105,8 @@ void makeLoops(MapPlan &plan) {
   });
 }
 
-/// Splits a loop into blocks of about `count` indices and the indices within a block. `count` keeps a small divisor of
-/// the trip count.
+/// Splits a loop into blocks of about `count` indices and the indices within a block. `count` becomes a multiple of 8,
+/// 4, 2 or 3 if the trip count is one.
 void splitLoop(MapPlan &plan, unsigned at, int64_t count) {
   Loop &loop = plan.loops[at], inner = loop;
   for (int64_t even : {8, 4, 2, 3})

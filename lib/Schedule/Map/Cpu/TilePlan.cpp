@@ -190,8 +190,8 @@ private:
       choose(lanes, line);
   }
 
-  /// Chooses as few registers as hold the rows; the last one is shifted if the rows do not fill it. Less than a
-  /// register, or than a square, is rounded up.
+  /// Chooses the width of registers: as few as hold the rows, and no wider than needed. The last one is shifted if the
+  /// rows do not fill it. Less than a register, or than a square, is rounded up.
   void chooseRegisters(int64_t unit, int64_t movedBytes) {
     int64_t rows = plan.rows.lanes(), columns = plan.columns.lanes();
     tile.lanes = plan.strategy.vectorBytes / movedBytes;

@@ -26,8 +26,8 @@ public:
   mlir::func::FuncOp emit();
 
 private:
-  /// A point of the box: the first point of a vector. `at`, plus `loopAt` if that is not null, is its distance from the
-  /// work-item's first place in that order.
+  /// A point of the box, given by its vector and its index in that. `at`, plus `loopAt` if that is not null, is the
+  /// distance of the vector from the work-item's first place in the order.
   struct Point {
     const BoxOrder &order;
     int64_t at = 0;

@@ -110,7 +110,7 @@ struct RowPlan {
   /// If sizes are open, this is assumed, and rows that fit scratch are kept.
   bool leavesCache(const Access &access) const;
   /// Returns true if the sweep goes from the end of the row to its start, because the data that the sweep before it
-  /// accessed last is still in L1. Such a sweep has no reductions and accesses more data than L1 holds.
+  /// accessed last is still in L1. Such a sweep has no reductions and accesses more bytes than half of L1.
   bool runsBackwards(int sweep) const;
   /// Returns true if the next iteration's elements are prefetched, because row positions are so far from each other
   /// that the hardware prefetcher does not follow.

@@ -3,9 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Lane l of a vector is position l mod C of row l / C; lanes after the last row are idle. Shuffles of a reduction never
-// cross rows, so rows do not see each other's NaN or infinities, and leave the result in every lane of the row. A
-// vector may be several registers, which the code generator splits.
+// Lane l of a vector is position l mod C of row l / C, where C is the length of a row; lanes after the last row are
+// idle. Shuffles of a reduction never cross rows, so rows do not see each other's NaN or infinities. The result is in
+// every lane of the row, or, for some sums, in its first lane. A vector may be several registers, which the code
+// generator splits.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Cpu/Emitter.h"

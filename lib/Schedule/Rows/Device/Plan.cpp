@@ -189,8 +189,8 @@ void Planner::shareAlongRow() {
     takeNeighbours(most);
 }
 
-/// Chooses the widest vectors that suit all operands along the row, if the positions of a work-item grow by at most a
-/// quarter.
+/// Chooses the largest vectors that suit all operands of the widest type along the row, if the positions of a work-item
+/// grow by at most a quarter.
 void Planner::takeNeighbours(int64_t most) {
   int64_t widest = 0;
   auto isAlong = [](const Access &access) {

@@ -1,4 +1,4 @@
-//===- CheckedMath.h - int64 sums and products that remember an overflow --===//
+//===- CheckedMath.h - int64 arithmetic that records overflow -------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- KeptDescriptor.h - A descriptor that is used later -----------------===//
+//===- KeptDescriptor.h - A file descriptor that is kept between calls ----===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

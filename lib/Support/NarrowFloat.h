@@ -1,4 +1,4 @@
-//===- NarrowFloat.h - Floats of 16, 8 and 4 bits to and from double -----===//
+//===- NarrowFloat.h - Conversions of narrow floats to and from double ----===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -50,7 +50,7 @@ private:
 
   const Problem &problem;
   Size count;                                  ///< extent of the loop; 0: not known yet
-  llvm::DenseMap<Value, int> dims;             ///< dim of each buffer, or none
+  llvm::DenseMap<Value, int> dims;             ///< dim of each buffer, or `none`
   llvm::DenseMap<Operation *, unsigned> loops; ///< loop of each op except fills
 };
 

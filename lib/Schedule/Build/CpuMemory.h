@@ -1,4 +1,4 @@
-//===- CpuMemory.h - How a CPU reads memory -------------------------------===//
+//===- CpuMemory.h - Sizes of a CPU's memory system -----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

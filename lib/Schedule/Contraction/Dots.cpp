@@ -1,4 +1,4 @@
-//===- Dots.cpp - How one step along K is computed -----------------------===//
+//===- Dots.cpp - Computing one step along K ------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- Size.h - Sizes that are known at run time only --------------------===//
+//===- Size.h - Sizes that may be known only at run time ------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- Backend.h - CPUs --------------------------------------------------===//
+//===- Backend.h - The backend of CPUs ------------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- Estimates.cpp - Loops on LLVM's models of processors ---------------===//
+//===- Estimates.cpp - Loop estimates from LLVM's processor models --------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- FlatAccess.h - Vectors to and from flat buffers --------------------===//
+//===- FlatAccess.h - Loads and stores of flat buffers --------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- Backend.cpp - Devices that accept SPIR-V ---------------------------===//
+//===- Backend.cpp - The backend of SPIR-V devices ------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

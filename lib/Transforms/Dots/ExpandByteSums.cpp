@@ -1,4 +1,4 @@
-//===- ExpandByteSums.cpp - Bytes added four to a word --------------------===//
+//===- ExpandByteSums.cpp - Sums of four bytes per word -------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

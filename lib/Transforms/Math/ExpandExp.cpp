@@ -105,8 +105,8 @@ Value expM1Series(VectorMath &math, Value r) {
   return math.mulAdd(math.mul(r, r), q, r);
 }
 
-/// Returns exp(r)·2^n. Without a fused multiply-add, Horner's last steps would round at the magnitude of the result; if
-/// it overwrites its addend, the series by pairs needs fewer copies.
+/// Returns exp(r)·2^n. Without a fused multiply-add, Horner's last steps would round at the magnitude of the result;
+/// with one that overwrites its addend, the series by pairs needs fewer copies.
 Value expOfReduced(VectorMath &math, Value r, const Rounded &rounded, TwoStepScale scale) {
   Value p = math.hasFma() && !math.addsInPlace() ? math.polynomial(r, expConstants(math.isF32()).series)
                                                  : math.add(expM1Series(math, r), math.constant(1.0));

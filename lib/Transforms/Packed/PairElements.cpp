@@ -1,4 +1,4 @@
-//===- PairElements.cpp - Half bytes two at a time ------------------------===//
+//===- PairElements.cpp - Computing half bytes in pairs -------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- UnpackElements.cpp - Tensors of half bytes in whole bytes ----------===//
+//===- UnpackElements.cpp - Unpacking half bytes to whole bytes -----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -228,7 +228,7 @@ void Unpacking::unpack(func::FuncOp problem) {
   for (const Packed &packed : arguments) {
     BlockArgument argument = problem.getArgument(packed.argument);
     auto type = cast<MemRefType>(argument.getType());
-    if (!isPacked(type)) // rewritten in pairs; another function prevents that for the rest
+    if (!isPacked(type)) // already in pairs here; a problem that does not use it kept its type
       continue;
     if (!argument.use_empty()) {
       unsigned last = problem.getNumArguments();

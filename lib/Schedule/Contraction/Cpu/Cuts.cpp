@@ -1,4 +1,4 @@
-//===- Cuts.cpp - One part of K after the other, from copies -------------===//
+//===- Cuts.cpp - Slices of K, one after another --------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- Matrices.cpp - Sums in registers of a matrix ----------------------===//
+//===- Matrices.cpp - Sums in matrix registers ----------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

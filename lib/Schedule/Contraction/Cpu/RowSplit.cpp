@@ -1,4 +1,4 @@
-//===- RowSplit.cpp - How the rows of a tile are shared out ---------------===//
+//===- RowSplit.cpp - Splitting the rows of a tile ------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

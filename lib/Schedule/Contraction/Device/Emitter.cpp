@@ -1,4 +1,4 @@
-//===- Emitter.cpp - The kernel of products, its points ------------------===//
+//===- Emitter.cpp - The kernel of products and its points ----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

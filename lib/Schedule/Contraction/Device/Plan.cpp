@@ -1,4 +1,4 @@
-//===- Plan.cpp - Products over work-items -------------------------------===//
+//===- Plan.cpp - Planning products for a device --------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

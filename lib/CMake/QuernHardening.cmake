@@ -19,7 +19,7 @@ if(NOT QUERN_SANITIZE)
     "$<$<CONFIG:Release,RelWithDebInfo,MinSizeRel>:SHELL:-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3>")
 endif()
 
-# quern_harden(<target>...): compiles those of the targets that exist with the options above.
+# quern_harden(<target>...): compiles the targets that exist with the options above.
 function(quern_harden)
   foreach(target IN LISTS ARGN)
     if(TARGET ${target})

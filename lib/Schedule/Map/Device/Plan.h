@@ -54,7 +54,7 @@ struct DeviceMapPlan {
   /// uniform in a sub-group. 0: any size.
   int64_t subGroup = 0;
   int64_t space = 1;                     ///< number of boxes, without the factors of open axes
-  llvm::SmallVector<int64_t, 4> factors; ///< of the space: a pair of open size and count for each open axis
+  llvm::SmallVector<int64_t, 4> factors; ///< a pair of open size and count for each open axis
 
   DeviceMapPlan(MapProblem &problem, const DeviceStrategy &strategy) : problem(problem), strategy(strategy) {}
   const Operand &source() const { return problem.operands[problem.source]; }

@@ -33,7 +33,7 @@ private:
   /// is placed on columns that exist, because an access without an active lane takes hundreds of cycles if it touches
   /// an unmapped page.
   struct Lanes {
-    Value first;    ///< a column
+    Value first;    ///< a column, usually the first of the tile
     int64_t offset; ///< column of lane 0 relative to `first`: a constant, so that adjacent vectors share an address
     Value mask;     ///< null: no mask
     int64_t count;
@@ -46,7 +46,7 @@ private:
   };
   /// The tile that is being written.
   struct Tile {
-    Value first;       ///< column
+    Value first;       ///< first column
     Value scratch;     ///< first element of its sums
     int64_t count = 0; ///< existing columns; the tile's width if it is masked
     bool isMasked = false;
@@ -164,7 +164,7 @@ private:
   // Matrix registers (Matrices.cpp).
   struct MatrixBlock {
     Values rows;           ///< first row of each matrix, from top to bottom
-    int64_t first, across; ///< range of sums in a row
+    int64_t first, across; ///< first sum of a row, and number of sums
   };
   void startMatrices();
   void emitMatrixChunk(Value chunk);

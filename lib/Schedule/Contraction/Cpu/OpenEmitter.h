@@ -114,7 +114,7 @@ private:
   mlir::func::FuncOp problem;
   const Product &own;                    ///< the product as read from memory, not from copies
   mlir::VectorType sumType, waitingType; ///< type of a sum in a register, and in scratch
-  Value sums, copy;                      ///< scratch
+  Value sums, copy;                      ///< views of scratch
   Value tileColumn;                      ///< first column of the tile
   Value count;                           ///< columns of the tile
   Value whole, started;                  ///< its whole vectors, and all vectors

@@ -41,7 +41,7 @@ int64_t RowSplit::mostRows() const {
                                                                                                : 0));
   }
   if (strategy.indexedRegisters <
-      strategy.registers) { // these registers are allocated without spills if one is left over
+      strategy.registers) { // the few indexable registers are allocated without spills if one stays free
     const bool isWidened = llvm::any_of(llvm::zip_equal(chain.products, plan.dots), [&](auto pair) {
       auto &[product, dot] = pair;
       return plan.lhsRowsTogether(product, dot) > 1 && !isPackedDot(dot) && !product.lhs.conversions.empty();
@@ -182,7 +182,7 @@ void RowSplit::splitCuts() {
   if (cuts.isTransposed && !cuts.hasLhs)
     bytes += chain.rows.known() * bytesOf(product.lhs.element());
   const int64_t steps = product.steps();
-  constexpr int64_t fewBlocks = 4; // the first waits for memory as long as the others compute
+  constexpr int64_t fewBlocks = 4; // at this number, the first waits for memory as long as the others compute
   cuts.fetchesNext = !cuts.hasRhs && !cuts.isTransposed && plan.blocksPerChunk <= fewBlocks;
   const int64_t bytesOfPart =
       cuts.fetchesNext ? strategy.nearestBytes * 2 / 3 : strategy.cutBytes * (cuts.hasRhs && !cuts.hasLhs ? 1 : 2);

@@ -24,8 +24,7 @@ namespace quern {
 struct VerifiedProblem {
   PrimitiveDesc desc;                  ///< defaults filled in, `any` resolved, attributes as given
   std::vector<ArgumentInfo> arguments; ///< in the order of the emitted function's arguments
-  std::string implementation;          ///< "jit:avx512_core_bf16": code generated for that target; the plan names the
-                                       ///< recipe
+  std::string implementation;          ///< "jit:avx512_core_bf16": code for that target; the plan names the recipe
   bool isNoop = false;                 ///< true if there are no elements, so nothing is compiled or run
   /// Checks that the tensors of an execution, in argument order, agree in their open dims; null: checkSharedDims()
   /// (runtime/Core/RuntimeSizes.h) does.

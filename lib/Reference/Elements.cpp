@@ -1,9 +1,9 @@
-//===- Elements.cpp - Single elements and whole tensors as doubles -------===//
+//===- Elements.cpp - Elements and tensors as doubles ---------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See Elements.h. Buffers may be unaligned, so elements move by memcpy.
+// Buffers may be unaligned, so elements are accessed with memcpy.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/Elements.h"
@@ -25,7 +25,7 @@ template <typename T> void storeRaw(void *buffer, int64_t offset, T value) {
   std::memcpy(static_cast<char *>(buffer) + offset * static_cast<int64_t>(sizeof(T)), &value, sizeof(T));
 }
 
-/// Saturate first, then to nearest even; NaN gives 0.
+/// Saturates first, then rounds to nearest even; NaN becomes 0.
 double toInteger(double value, double low, double high) {
   if (std::isnan(value))
     return 0;
@@ -40,7 +40,7 @@ template <typename T> T toInteger(double value) {
   return static_cast<T>(toInteger(value, std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
 }
 
-/// Two to a byte, the even element in the lower half.
+/// Elements are packed two per byte, the even one in the lower half.
 uint32_t loadHalfByte(const void *buffer, int64_t offset) {
   return loadRaw<uint8_t>(buffer, offset / 2) >> offset % 2 * 4 & 15;
 }

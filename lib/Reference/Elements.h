@@ -1,11 +1,11 @@
-//===- Elements.h - Single elements and whole tensors as doubles ---------===//
+//===- Elements.h - Elements and tensors as doubles -----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What the references, the judge and the tools share to look into raw buffers of any type and layout. A logical value
-// list is row-major over the dims of the descriptor, whatever its layout. Stores round and saturate as the primitives
-// must: to nearest even, NaN to 0 for integers.
+// Access to raw buffers of any type and layout, for the references, the judge and the tools. A list of logical values
+// is row-major over the dims of the descriptor, whatever its layout. Stores round and saturate as primitives must: to
+// nearest even, with NaN becoming 0 in integers.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_REFERENCE_ELEMENTS_H
@@ -19,24 +19,24 @@
 
 namespace quern {
 
-/// Element `offset` of a buffer. Types of 4 bits lie two to a byte, the element of even offset in the lower
-/// half; to store one leaves its neighbour as it is, but two threads may not store two that share a byte.
-/// f4_e3m0 is not an element here.
+/// Access the element `offset` of a buffer. Types of 4 bits are packed two per byte, the element of even offset in the
+/// lower half. A store preserves the other half, but two threads must not store elements of the same byte concurrently.
+/// f4_e3m0 is not supported.
 double loadElement(DataType type, const void *buffer, int64_t offset);
 void storeElement(DataType type, void *buffer, int64_t offset, double value);
-/// The element as it lies there, in the low bits.
+/// Returns the bits of the element, in the low bits.
 uint64_t loadBits(DataType type, const void *buffer, int64_t offset);
-/// The value that storing and loading gives.
+/// Returns the value after a store and a load.
 double roundTo(DataType type, double value);
-/// The distance from 1 to the next larger value; 1 for integers.
+/// Returns the distance from 1 to the next larger value; 1 for integers.
 double epsilonOf(DataType type);
 
-/// Calls `visit(position in row-major order, offset in elements)` for every element. The descriptor has
-/// neither runtime dims nor `any`.
+/// Calls `visit(position in row-major order, offset in elements)` for every element. The descriptor must have no
+/// runtime dims and a layout other than `any`.
 void forEachElement(const TensorDesc &desc, const std::function<void(int64_t position, int64_t offset)> &visit);
 
 std::vector<double> gather(const TensorDesc &desc, const void *buffer);
-/// `values` has desc.elements() entries. Only elements are written: gaps and padding keep what they have.
+/// `values` has desc.elements() entries. Gaps and padding of the buffer are unchanged.
 void scatter(const TensorDesc &desc, void *buffer, std::span<const double> values);
 
 } // namespace quern

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See EltwiseReference.h. Where a formula of oneDNN's page overflows, an equal one that does not stands here: far out
-// the derivative is its limit.
+// Formulas of oneDNN's page that overflow are replaced by equal ones that do not: for large arguments the derivative is
+// its limit.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/EltwiseFunctions.h"
@@ -22,21 +22,21 @@ constexpr Real sqrt2 = std::numbers::sqrt2_v<Real>, pi = std::numbers::pi_v<Real
 
 Derivative exactly(Real value) { return {value, std::fabs(value), value}; }
 
-/// A branch of a formula that says 0, or a factor of 0 that is chosen by a comparison.
+/// A branch of a formula that gives 0, or a factor of 0 that a comparison selects.
 Derivative factor(Real value) { return {value, std::fabs(value), value, value == 0}; }
 
-/// A sum of two terms.
+/// Returns a sum of two terms.
 Derivative sumOf(Real a, Real b) { return {a + b, std::fabs(a) + std::fabs(b), a + b}; }
 
 Real logistic(Real x) { return 1 / (1 + std::exp(-x)); }
 
-/// x·y where y goes to 0 faster than x grows.
+/// Returns x·y, where y goes to 0 faster than x grows.
 Real vanishing(Real x, Real y) { return y == 0 ? 0 : x * y; }
 
-/// σ(z)·(1 - σ(z)) = 1 / (e^(z/2) + e^(-z/2))²
+/// Returns σ(z)·(1 - σ(z)) = 1 / (e^(z/2) + e^(-z/2))².
 Real bell(Real z) { return 1 / (2 + std::exp(z) + std::exp(-z)); }
 
-/// d/dx of x·σ(z(x)), z' = dz / dx: σ(z) + x z' σ(z)(1 - σ(z)). gelu_tanh and swish are such functions.
+/// Returns the derivative of x·σ(z(x)) with z' = dz / dx: σ(z) + x z' σ(z)(1 - σ(z)), as in gelu_tanh and swish.
 Derivative ofTimesLogistic(Real x, Real z, Real slope) { return sumOf(logistic(z), vanishing(x * slope, bell(z))); }
 
 Derivative geluTanh(Real x) {
@@ -44,12 +44,12 @@ Derivative geluTanh(Real x) {
   return ofTimesLogistic(x, a * x * (1 + b * x * x), a * (1 + 3 * b * x * x));
 }
 
-/// Φ(x) + x·φ(x), the normal distribution and its density.
+/// Returns Φ(x) + x·φ(x), with the normal distribution and its density.
 Derivative geluErf(Real x) {
   return sumOf(std::erfc(-x / sqrt2) / 2, vanishing(x, std::exp(-x * x / 2)) / std::sqrt(2 * pi));
 }
 
-/// tanh(s) + x·(1 - tanh²(s))·σ(x), s = log(1 + e^x). With u = e^x: tanh(s) = n / (n + 2), n = u² + 2u.
+/// Returns tanh(s) + x·(1 - tanh²(s))·σ(x) with s = log(1 + e^x). With u = e^x, tanh(s) is n / (n + 2), n = u² + 2u.
 Derivative mish(Real x) {
   if (x > 100)
     return exactly(1);
@@ -57,9 +57,9 @@ Derivative mish(Real x) {
   return sumOf(n / d, vanishing(x, 4 * u * (u + 1) / (d * d)));
 }
 
-/// `inside` where 0 < αx + β < 1, otherwise `below` or `above`.
+/// Returns `inside` if 0 < αx + β < 1, otherwise `below` or `above`.
 Derivative ofHardsigmoid(Real x, Real alpha, Real beta, Derivative inside, Real below, Real above, Real epsilon) {
-  // An argument below what the arithmetic can tell from 0 is one.
+  // An argument that the arithmetic cannot distinguish from 0 counts as 0.
   const Real least = epsilon > 1e-10L ? 0x1p-148L : 0x1p-1073L;
   const Real v = alpha * x + beta,
              off = 2 * epsilon * (std::fabs(alpha * x) + std::fabs(beta)) + std::max<Real>(1, std::fabs(alpha)) * least;
@@ -70,7 +70,7 @@ Derivative ofHardsigmoid(Real x, Real alpha, Real beta, Derivative inside, Real 
   return result;
 }
 
-/// αβ·x^(β - 1). Rounding the exponent is an error that grows with log x.
+/// Returns αβ·x^(β - 1). The error of rounding the exponent grows with log x.
 Derivative power(Real x, Real alpha, Real beta) {
   if (beta == 0)
     return exactly(0);

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The backward formulas of the eltwise algorithms as oneDNN 3.x defines them, to be read beside
-// docs/primitives/eltwise.md; the functions themselves are in PostOpsReference.h. Derivatives jump and pass through
-// zero, which is why a value comes with what it is judged by.
+// Backward formulas of the eltwise algorithms as oneDNN 3.x defines them; see docs/primitives/eltwise.md. The functions
+// themselves are in Attributes/PostOps.h. Derivatives have jumps and zeros, so each value comes with the data for its
+// tolerance.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_REFERENCE_ELTWISEFUNCTIONS_H
@@ -17,17 +17,17 @@ namespace quern {
 
 struct Derivative {
   long double value = 0;
-  /// Σ |terms| of the formula, which an error is relative to where the terms cancel; at least |value|.
+  /// Σ |terms| of the formula, to which errors are relative if the terms cancel; at least |value|.
   long double magnitude = 0;
-  /// The other side of a jump, where rounding αx + β may lead to it; else `value`.
+  /// Value on the other side of a jump that rounding of αx + β may reach; otherwise `value`.
   long double other = 0;
-  /// Nothing of the gradient passes, not even a NaN.
+  /// True if the result is 0 whatever the gradient is, even for NaN.
   bool isBlocked = false;
-  bool isJump = false; ///< αx + β may be on either side of a jump
+  bool isJump = false; ///< true if rounding may put αx + β on either side of a jump
 };
 
-/// f'(x) of eltwise(); for the *_use_dst_for_bwd algorithms f' as a function of f(x), which `x` then is. `epsilon` is
-/// that of the arithmetic that is judged. NaN for round, which has none.
+/// Returns f'(x) of eltwise(). For the *_use_dst_for_bwd algorithms, `x` is f's result. `epsilon` is the epsilon of the
+/// arithmetic under test. NaN for round, which has no derivative.
 Derivative eltwiseDerivative(Alg alg, float alpha, float beta, long double x, long double epsilon);
 
 } // namespace quern

@@ -1,10 +1,6 @@
-//===- Exact.cpp - Results whose every operation rounds ------------------===//
+//===- Exact.cpp - References that round every operation ------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See ExactReference.h.
-//
 //===----------------------------------------------------------------------===//
 #include "Reference/Exact.h"
 
@@ -20,14 +16,14 @@
 namespace quern {
 namespace {
 
-/// What lies behind the post-ops, rounded to the destination's type.
+/// Operations after the post-ops, rounded to the destination's type.
 template <typename Real> class Ending {
 public:
   Ending(std::function<Real(int64_t, Real)> after, DataType type) : after(std::move(after)), type(type) {}
 
   double at(int64_t position, Real x) const { return roundTo(type, static_cast<double>(beforeRounding(position, x))); }
-  /// Monotone but for a division by 0, and for the sign, which e8m0 drops. A NaN is one here
-  /// even where the type has none.
+  /// Monotone, except for divisions by 0 and for the sign, which e8m0 drops. NaN remains NaN here even if the type has
+  /// none.
   Interval at(int64_t position, const Interval &x) const {
     Interval image;
     auto include = [&](Real end) {
@@ -49,7 +45,7 @@ private:
   Real beforeRounding(int64_t position, Real x) const {
     if (after)
       x = after(position, x);
-    if (type == DataType::S32 && sizeof(Real) == sizeof(float)) // the largest float that an s32 holds
+    if (type == DataType::S32 && sizeof(Real) == sizeof(float)) // the largest float that fits an s32
       x = std::min(x, static_cast<Real>(0x1p31 - 128));
     return x;
   }
@@ -58,7 +54,7 @@ private:
   DataType type;
 };
 
-/// The old values of dst as the sum reads them; none if there is no sum.
+/// Returns the old values of dst as the sum reads them; empty if there is no sum.
 Result<std::vector<double>> readOld(const std::vector<PostOp> &postOps, const TensorDesc &dst,
                                     const ReferenceInputs &inputs) {
   for (const PostOp &sum : postOps) {
@@ -74,7 +70,7 @@ Result<std::vector<double>> readOld(const std::vector<PostOp> &postOps, const Te
   return std::vector<double>();
 }
 
-/// Of post-ops that are sums. `size` grows by that of the terms.
+/// Applies post-ops that are all sums. `size` increases by the size of the terms.
 template <typename Real>
 Real withSums(const std::vector<PostOp> &sums, const std::vector<double> &old, size_t position, Real x, double &size) {
   for (const PostOp &sum : sums) {

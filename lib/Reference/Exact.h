@@ -1,11 +1,11 @@
-//===- Exact.h - Results whose every operation rounds --------------------===//
+//===- Exact.h - References that round every operation --------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// An elementwise primitive is a few operations, each rounded to f32 (f64 if a tensor is f64) in the order of its
-// formula. Computed with those very operations the expected result is exact, sums included. Eltwise and binary post-ops
-// make an interval of it, which the operations behind are applied to.
+// An elementwise primitive consists of a few operations, each rounded to f32 (f64 if a tensor is f64) in the order of
+// its formula. The reference performs the same operations, so the expected result is exact, even with sums. Eltwise and
+// binary post-ops turn it into an interval, to which the operations after them are applied.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_REFERENCE_EXACT_H
@@ -15,20 +15,20 @@
 
 namespace quern {
 
-/// The operations of a formula around its post-ops, by element of the destination (row-major), in the arithmetic
-/// of `Real`, float or double.
+/// Operations of a formula before and after its post-ops, for an element of the destination (row-major), in the
+/// arithmetic of `Real`, float or double.
 template <typename Real> struct RoundedFormula {
   std::function<Real(int64_t position)> before;
-  /// The size of the terms behind `before`; null: that of its result.
+  /// Size of the terms of `before`; null: the size of its result.
   std::function<double(int64_t position)> size;
-  /// From the value behind the post-ops to the one that is rounded to the destination's type; null: nothing. Monotone
-  /// but where it divides by 0. The result keeps it.
+  /// Maps the value after the post-ops to the value that is rounded to the destination's type; null: identity.
+  /// Monotone, except where it divides by 0. The result keeps a copy of the function.
   std::function<Real(int64_t position, Real value)> after;
 };
 
-/// Fills `out`, whose `exact` has the size of dst: the formula with the dropout and post-ops of `attr`, of
-/// which no other attribute is looked at, rounded to dst's type. `unimplemented` for prelu,
-/// `invalid_arguments` for a missing input.
+/// Computes the formula with the dropout and post-ops of `attr` (other attributes are ignored), rounded to dst's type,
+/// into `out`, whose `exact` must have the size of dst. Fails with `unimplemented` for prelu and with
+/// `invalid_arguments` if an input is missing.
 template <typename Real>
 Result<void> computeRounded(const RoundedFormula<Real> &formula, const Attributes &attr, const TensorDesc &dst,
                             const ReferenceInputs &inputs, ReferenceOutput &out);

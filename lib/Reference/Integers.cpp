@@ -1,4 +1,4 @@
-//===- Integers.cpp - Exact results on integers --------------------------===//
+//===- Integers.cpp - References that compute on integers -----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -11,13 +11,13 @@
 namespace quern {
 namespace {
 
-/// A bound of a clip, to nearest, halves to even. One outside of s32 is the nearest s32, which every result is within.
+/// Rounds a bound of a clip to nearest, halves to even. Bounds outside of s32 become the nearest s32.
 int64_t boundOf(float value) { return static_cast<int64_t>(roundTo(DataType::S32, static_cast<double>(value))); }
 
 } // namespace
 
 std::vector<int64_t> gatherIntegers(const TensorDesc &desc, const void *buffer) {
-  const std::vector<double> values = gather(desc, buffer); // a double holds each of them
+  const std::vector<double> values = gather(desc, buffer); // exact in double
   return {values.begin(), values.end()};
 }
 
@@ -72,7 +72,7 @@ void setIntegers(const std::vector<int64_t> &values, ReferenceOutput &out) {
   out.criterion = Criterion::Value;
   out.exact.resize(values.size());
   std::transform(values.begin(), values.end(), out.exact.begin(), [&](int64_t value) {
-    constexpr int64_t beyond = int64_t(1) << 40; // of any type, and exact in a double
+    constexpr int64_t beyond = int64_t(1) << 40; // beyond any type, and exact in double
     return roundTo(out.desc.dataType, static_cast<double>(std::clamp(value, -beyond, beyond)));
   });
 }

@@ -1,10 +1,10 @@
-//===- Integers.h - Exact results on integers ----------------------------===//
+//===- Integers.h - References that compute on integers -------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The references of problems that are computed on integers (Primitives/Integers.h). All intermediate values fit an
-// int64_t, so the only saturation is the last step.
+// For problems that are computed on integers (Primitives/Integers.h). All intermediate values fit an int64_t, so the
+// only saturation is in the last step.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_REFERENCE_INTEGERS_H
@@ -14,16 +14,16 @@
 
 namespace quern {
 
-/// Elements of a tensor of s32, s8 or u8, row-major.
+/// Returns the elements of a tensor of s32, s8 or u8, row-major.
 std::vector<int64_t> gatherIntegers(const TensorDesc &desc, const void *buffer);
 
-/// `x alg y` for a binary algorithm except div. `isSet` is the condition of a select.
+/// Returns `x alg y` for a binary algorithm except div. `isSet` is the condition of a select.
 int64_t integerBinary(Alg alg, int64_t x, int64_t y, bool isSet);
 
-/// f(x) for the eltwise algorithms of computesOnIntegers().
+/// Returns f(x) for the eltwise algorithms of computesOnIntegers().
 int64_t integerEltwise(Alg alg, float alpha, float beta, int64_t x);
 
-/// Fills `out`, whose result must have exactly these values, saturated to the type of its tensor.
+/// Sets the expected result of `out` to exactly these values, saturated to the type of its tensor.
 void setIntegers(const std::vector<int64_t> &values, ReferenceOutput &out);
 
 } // namespace quern

@@ -1,9 +1,9 @@
-//===- Judge.cpp - Is a result right? ------------------------------------===//
+//===- Judge.cpp - Comparison of results with a reference -----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See Judge.h. Only values are compared: the sign of a zero and the payload of a NaN are nobody's promise.
+// Only values are compared, because neither the sign of a zero nor the payload of a NaN is specified.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/Judge.h"
@@ -25,9 +25,9 @@ struct Rule {
   DataType type;
   double threshold;
   DataKind data;
-  double terms; ///< of a sum of products, each of which may be off by a denormal
+  double terms; ///< terms of a sum of products, each of which may be off by a denormal
 
-  /// In units of the threshold.
+  /// Returns the error in units of the threshold.
   double errorOf(double exact, double magnitude, double got) const {
     if (isRounded(got, exact))
       return 0;
@@ -41,7 +41,7 @@ struct Rule {
     return std::fabs(got - exact) / tolerance;
   }
 
-  /// `value` as the type has it; infinite where NaN stands for a number that is too large.
+  /// Rounds `value` to the type; returns infinity where NaN represents a number that is too large.
   double stored(double value) const {
     double rounded = roundTo(type, value);
     return std::isnan(rounded) && !std::isnan(value) ? std::copysign(infinity, value) : rounded;
@@ -52,12 +52,12 @@ struct Rule {
     return got == rounded || (std::isnan(got) && std::isnan(rounded));
   }
 
-  /// Whether NaN is what a number between these becomes.
+  /// Returns true if NaN is the rounded form of a number between these.
   bool isOfOverflow(double low, double high) const {
     return std::isnan(roundTo(type, infinity)) && (std::isinf(low) || std::isinf(high));
   }
 
-  /// At least the distance between denormals, which no arithmetic can tell apart.
+  /// Returns at least the distance between denormals, which no arithmetic can resolve.
   double toleranceOf(double exact, double magnitude) const {
     double least = terms * (type == DataType::F64 ? 0x1p-1074 : 0x1p-149);
     if (data == DataKind::Dense)
@@ -65,11 +65,11 @@ struct Rule {
     return threshold * (std::fabs(exact) < 1e-5 ? 1.0 : std::fabs(exact));
   }
 
-  /// What a NaN of either sign becomes: integers have 0 for it, f4_e2m1 its limits.
+  /// Returns true for the stored form of a NaN of either sign: 0 for integers, the limits for f4_e2m1.
   bool isOfNan(double got) const { return std::isnan(got) || got == roundTo(type, NAN) || got == roundTo(type, -NAN); }
 
-  /// Where scales or post-ops follow: any value of the interval that they make of values near the exact one is right.
-  /// Errors are in units of the distance from the exact value to the end of the interval.
+  /// For results after scales or post-ops: any value of the interval is correct. Errors are in units of the distance
+  /// from the exact value to the end of the interval.
   double errorIn(const Interval &possible, double exact, double got) const {
     if (isRounded(got, exact) || (possible.mayBeNan && isOfNan(got)))
       return 0;
@@ -84,20 +84,20 @@ struct Rule {
     return std::isfinite(got) && std::isfinite(error) ? std::max(error, std::nextafter(1.0, 2.0)) : infinity;
   }
 
-  /// The output is not the rounded exact value. It may be what a value within the tolerance rounds to (the neighbour,
-  /// where the exact value is near the midpoint), or lie closer than f32 arithmetic can tell.
+  /// For an output that is not the rounded exact value. It may be the rounding of another value within the tolerance (a
+  /// neighbor, if the exact value is near the midpoint), or differ by less than f32 arithmetic can resolve.
   double narrowError(double exact, double rounded, double tolerance, double got) const {
     if (data == DataKind::Designed && std::fabs(got - rounded) < epsilonOf(DataType::F32))
       return std::fabs(got - rounded) / epsilonOf(DataType::F32);
     double low = stored(exact - tolerance), high = stored(exact + tolerance);
-    // From the midpoint, or within the tolerance anyway.
+    // Distance from the midpoint, or any distance within the tolerance.
     if (low <= got && got <= high)
       return std::min(std::fabs(exact - (rounded + got) / 2) / tolerance, 1.0);
     return std::isfinite(got) ? std::max(std::fabs(got - exact) / tolerance, std::nextafter(1.0, 2.0)) : infinity;
   }
 };
 
-/// Of a gate.
+/// Returns the number of products of a gate.
 double productsOf(const RnnDesc &rnn) {
   return static_cast<double>(rnn.weightsLayer.dims[2] + rnn.weightsIter.dims[2]);
 }
@@ -130,7 +130,7 @@ double thresholdOf(const PrimitiveDesc &desc, DataType outputType) {
     return 0;
   if (const auto *rnn = std::get_if<Boxed<RnnDesc>>(&desc.op))
     return thresholdOfRnn(*rnn);
-  if (desc.kind() == PrimitiveKind::Mlir) // what each element may be is known of it
+  if (desc.kind() == PrimitiveKind::Mlir) // judged by the errors that the function's oracle computes
     return isFloating(outputType) ? epsilonOf(outputType) : 0;
   double threshold = 10 * epsilonOf(outputType == DataType::F64 ? DataType::F64 : DataType::F32);
   if (const SoftmaxDesc *softmax = std::get_if<SoftmaxDesc>(&desc.op)) {
@@ -142,7 +142,7 @@ double thresholdOf(const PrimitiveDesc &desc, DataType outputType) {
 
 namespace {
 
-/// In units of the threshold, of the element at `position`, whose value is `got`.
+/// Returns the error of the element at `position`, whose value is `got`, in units of the threshold.
 double errorAt(const Rule &rule, const ReferenceOutput &expected, int64_t position, int64_t offset, const void *buffer,
                double exact, double got) {
   auto at = static_cast<size_t>(position);
@@ -189,7 +189,7 @@ Verdict judge(const PrimitiveDesc &desc, const ReferenceOutput &expected, const 
     double exact = values[static_cast<size_t>(position)], got = loadElement(expected.desc.dataType, buffer, offset);
     double error = expected.possibleOf ? rule.errorIn(intervalAt(possible, static_cast<size_t>(position)), exact, got)
                                        : errorAt(rule, expected, position, offset, buffer, exact, got);
-    double stored = isFloating(rule.type) ? exact : roundTo(rule.type, exact); // saturation is no error
+    double stored = isFloating(rule.type) ? exact : roundTo(rule.type, exact); // saturation is not an error
     if (std::isfinite(stored) && std::isfinite(got))
       verdict.maxAbsError = std::max(verdict.maxAbsError, std::fabs(got - stored));
     verdict.wrong += error > 1;

@@ -1,10 +1,6 @@
-//===- Reference.cpp - What a primitive must compute, readably -----------===//
+//===- Reference.cpp - Dispatch to the reference of a primitive -----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See Reference.h. This file only picks the primitive's oracle.
-//
 //===----------------------------------------------------------------------===//
 #include "Reference/Reference.h"
 

@@ -1,11 +1,10 @@
-//===- Reference.h - What a primitive must compute, readably -------------===//
+//===- Reference.h - Reference implementations of primitives --------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The oracle of tests and of `quern run --check`: written to be read beside the specification, not to be fast.
-// It computes in double (long double if f64 is involved) on logical values, so that layouts are somebody
-// else's matter (Elements.h).
+// The oracle of tests and of `quern run --check`, written for comparison with the specification, not for speed. It
+// computes in double (long double if f64 is involved) on logical values; Elements.h handles layouts.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_REFERENCE_REFERENCE_H
@@ -20,66 +19,67 @@
 
 namespace quern {
 
-/// Input buffers by execution argument (QUERN_ARG_*), laid out as the problem's descriptors say; among them an output
+/// Input buffers by execution argument (QUERN_ARG_*), in the layouts of the problem's descriptors; includes an output
 /// whose old values are read. Not owned.
 using ReferenceInputs = std::map<int32_t, const void *>;
 
-/// The values from `low` to `high`, and NaN if it may be. `low > high`: no number.
+/// The values from `low` to `high`, and NaN if it is possible. `low > high`: no number.
 struct Interval {
   long double low = std::numeric_limits<long double>::infinity(), high = -std::numeric_limits<long double>::infinity();
   bool mayBeNan = false;
 
   static Interval around(long double value, long double tolerance = 0);
   bool isEmpty() const { return low > high; }
-  /// Widens it by one value.
+  /// Extends the interval to include `value`.
   void include(long double value);
   void include(const Interval &other);
 };
 
-/// How a result is compared with the reference's.
+/// Criterion for comparing a result with the reference.
 enum class Criterion {
-  Threshold, ///< it may be off by the threshold of the primitive (Judge.h)
-  Value,     ///< it is the exact value, which the tensor's type has; NaN is NaN whatever its bits are
-  Bits,      ///< it has these very bits
+  Threshold, ///< may deviate by the threshold of the primitive (Judge.h)
+  Value,     ///< must equal the exact value, which the tensor's type can represent; NaN may have any bits
+  Bits,      ///< must have the same bits
 };
 
-/// Of each element, row-major: the exact value and the ends of what it may be, before they are rounded to the tensor's
-/// type. Ends that are NaN: NaN alone.
+/// For each element, row-major: the exact value and the bounds of permitted values, before rounding to the tensor's
+/// type. If the bounds are NaN, only NaN is permitted.
 struct PossibleValues {
   std::vector<double> exact, low, high;
 };
 
-/// One output: exact values, before they are rounded to the tensor's type.
+/// Expected values of one output, before rounding to the tensor's type.
 struct ReferenceOutput {
   int32_t argument = 0;
-  /// Of the argument, or of a tensor behind its elements (compensation), from the start of the same buffer.
+  /// Descriptor of the argument, or of a tensor after its elements (compensation), relative to the start of the same
+  /// buffer.
   TensorDesc desc;
-  std::vector<double> exact; ///< logical, row-major
-  /// The size of the terms behind each element (before attributes), which an absolute error is measured by (the S
-  /// of docs/primitives/*.md).
+  std::vector<double> exact; ///< logical values, row-major
+  /// Size of each element's terms (before attributes), to which absolute errors are relative (the S of
+  /// docs/primitives/*.md).
   std::vector<double> magnitude{};
-  /// Where scales or post-ops follow: what they start from, and the results that they may lead to from values
-  /// near that. Otherwise empty.
+  /// If scales or post-ops follow: the values before them, and a function that maps an interval around such a value to
+  /// the interval of permitted results. Otherwise empty.
   std::vector<double> beforeAttributes{};
   std::function<Interval(int64_t position, const Interval &start)> range{};
-  /// As `range`, of results that are exact and whose post-ops are sums alone; `beforeAttributes` is then behind the
-  /// sums. For what other orders of the same arithmetic give, which no judge allows.
+  /// Like `range`, for exact results whose only post-ops are sums; `beforeAttributes` then includes the sums. It serves
+  /// comparisons with libraries that use another order of operations; the judge ignores it.
   std::function<Interval(int64_t position, const Interval &start)> ending{};
-  Criterion criterion = Criterion::Threshold; ///< with `range`: of what it starts from
+  Criterion criterion = Criterion::Threshold; ///< with `range`: applies to `beforeAttributes`
   std::vector<uint64_t> bits{};               ///< with Criterion::Bits
-  /// Of what is made of other results (compensation): the exact values, from the buffers of the outputs that are there.
-  /// Where those results may differ, they differ from `exact`. Otherwise empty.
+  /// For outputs that are computed from other results (compensation): returns the exact values for the results in the
+  /// given buffers, which differ from `exact` if these results do. Otherwise empty.
   std::function<std::vector<double>(const ReferenceInputs &results)> exactOf{};
-  /// Of what goes on from rounded results (the next state of an RNN), instead of `range` and a threshold:
-  /// what each element may be.
+  /// For outputs that depend on rounded results (the next state of an RNN): returns the permitted values of each
+  /// element, instead of `range` and a threshold.
   std::function<PossibleValues(const ReferenceInputs &results)> possibleOf{};
 };
 
-/// `unimplemented` where the references do not reach, `invalid_arguments` for a missing input or a
-/// layout that is not resolved.
+/// Computes the expected outputs. Fails with `unimplemented` if there is no reference, and with `invalid_arguments` if
+/// an input is missing or a layout is unresolved.
 Result<std::vector<ReferenceOutput>> computeReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs);
 
-// One function for each primitive, in Reference/<Name>/Reference.cpp.
+// One function for each primitive, defined in Reference/<Name>/Reference.cpp.
 #define QUERN_PRIMITIVE(NAME, WORD, VALUE, TAKES_DROPOUT, IS_EXACT)                                                    \
   Result<std::vector<ReferenceOutput>> compute##NAME##Reference(const PrimitiveDesc &desc,                             \
                                                                 const ReferenceInputs &inputs);

@@ -102,8 +102,7 @@ private:
   llvm::SmallVector<RegionAttr> regions;
   llvm::SmallVector<MaximumAttr> maxima;
   llvm::SmallVector<SizeAttr> computed;
-  llvm::SmallVector<llvm::SmallVector<mlir::Attribute>> bodies; ///< bodies of the open loops, outermost (the program)
-                                                                ///< first
+  llvm::SmallVector<llvm::SmallVector<mlir::Attribute>> bodies; ///< bodies of the open loops, the program's first
   llvm::SmallVector<mlir::AffineExpr> trips;
 };
 

@@ -126,8 +126,8 @@ bool areReadInPlace(const RnnDesc &rnn, const TensorDesc &weights, bool isOfLaye
   if (!weights.isPlain())
     return true;
   const int output = weights.ndims - 1;
-  const bool areColumnsContiguous = weights.strides[output] == 1 && weights.dims[output] > 1; // a single column is not
-                                                                                              // a vector
+  // A single column is not vectorized.
+  const bool areColumnsContiguous = weights.strides[output] == 1 && weights.dims[output] > 1;
   constexpr int64_t fewSteps = 16; // too few to pay for packing, for one sequence
   // Rows of the product of all steps' inputs, which reads each part of the weights once for all rows.
   constexpr int64_t fewRows = 64;

@@ -1,4 +1,4 @@
-//===- Dropout.cpp - Which elements dropout keeps ------------------------===//
+//===- Dropout.cpp - Reference of dropout masks ---------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -76,7 +76,7 @@ Result<DroppedElements> readDropout(const Dropout &dropout, const TensorDesc &ds
       dropout.usesOffset ? readInteger(inputs, arg::dropoutOffset, DataType::S64, dropout.isOnHost) : 0;
   if (!offset)
     return offset.takeError();
-  const double clamped = *p > 1 ? 1.0 : *p < 0 ? 0.0 : static_cast<double>(*p); // NaN stays, and nothing is kept
+  const double clamped = *p > 1 ? 1.0 : *p < 0 ? 0.0 : static_cast<double>(*p); // NaN stays, and no element is kept
   for (int64_t i = 0; i < dst.elements(); ++i)
     dropped.kept.push_back(dropoutNumber(i, *seed, *offset) > clamped * 4294967295.0);
   dropped.factor = *p == 1 ? 0 : 1 / (1 - *p);

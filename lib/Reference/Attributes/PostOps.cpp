@@ -1,10 +1,10 @@
-//===- PostOps.cpp - Scales and post-ops, readably -----------------------===//
+//===- PostOps.cpp - Reference of scales and post-ops ---------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See PostOpsReference.h. The image of an interval is the hull of the function's values at the ends and at each place
-// in between where the function turns or jumps; of a jump, on both sides of it.
+// The image of an interval is the hull of the function's values at its ends and at each extremum or jump within it, on
+// both sides of a jump.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/Attributes/PostOps.h"
@@ -25,7 +25,7 @@ constexpr Real infinity = std::numeric_limits<Real>::infinity();
 
 Real clamp(Real x, Real low, Real high) { return std::isnan(x) ? x : std::min(std::max(x, low), high); }
 
-/// Where the function turns or jumps, apart from the ends of its domain.
+/// Returns the extrema and jumps of the function, except the ends of its domain.
 std::vector<Real> turnsOf(Alg alg, Real alpha, Real beta) {
   switch (alg) {
   case Alg::EltwiseHardswish:
@@ -42,12 +42,13 @@ std::vector<Real> turnsOf(Alg alg, Real alpha, Real beta) {
   case Alg::EltwiseGeluErf:
     return {0, -0.751791524693564L};
   default:
-    // relu, elu, square, abs, pow; the domain of sqrt and log. The others are monotone, and a point more does no harm.
+    // relu, elu, square, abs, pow; the domain of sqrt and log. The others are monotone, for which an additional point
+    // is harmless.
     return {0};
   }
 }
 
-/// The values of `f` over an interval: at the ends, and on and beside each turn that lies within.
+/// Returns the values of `f` over an interval: at the ends, and at and next to each turning point within it.
 template <typename Function> Interval imageOf(const Interval &x, const std::vector<Real> &turns, const Function &f) {
   Interval image;
   if (x.mayBeNan)
@@ -64,8 +65,8 @@ template <typename Function> Interval imageOf(const Interval &x, const std::vect
   return image;
 }
 
-/// Those that multiply x by something that goes to 0 with x to an infinity: the formula gives NaN there, a
-/// careful evaluation the limit.
+/// Returns true for functions that multiply x by a factor that goes to 0 as x goes to an infinity: the formula gives
+/// NaN there, a careful evaluation gives the limit.
 bool isProduct(Alg alg) {
   return alg == Alg::EltwiseGeluTanh || alg == Alg::EltwiseGeluErf || alg == Alg::EltwiseSwish ||
          alg == Alg::EltwiseMish || alg == Alg::EltwiseHardswish;
@@ -78,7 +79,7 @@ long double eltwise(Alg alg, float alpha, float beta, long double x) {
   switch (alg) {
   case Alg::EltwiseRelu:
   case Alg::EltwiseReluDst:
-    return x > 0 ? x : a == 0 && !std::isnan(x) ? 0 : a * x; // max(x, 0), of -inf too
+    return x > 0 ? x : a == 0 && !std::isnan(x) ? 0 : a * x; // max(x, 0), even for -inf
   case Alg::EltwiseTanh:
   case Alg::EltwiseTanhDst:
     return std::tanh(x);
@@ -105,7 +106,7 @@ long double eltwise(Alg alg, float alpha, float beta, long double x) {
   case Alg::EltwiseExpDst:
     return std::exp(x);
   case Alg::EltwiseGeluTanh:
-    // (1 + tanh y) / 2, likewise.
+    // Like softrelu, (1 + tanh y) / 2 is computed without overflow.
     return x / (1 + std::exp(-2 * std::sqrt(2 / std::numbers::pi_v<Real>) * x * (1 + 0.044715L * x * x)));
   case Alg::EltwiseSwish:
     return a == 0 ? x / 2 : x / (1 + std::exp(-a * x));
@@ -118,7 +119,7 @@ long double eltwise(Alg alg, float alpha, float beta, long double x) {
   case Alg::EltwisePow:
     return a * std::pow(x, b);
   case Alg::EltwiseGeluErf:
-    return x * std::erfc(-x / std::numbers::sqrt2_v<Real>) / 2; // 1 + erf, which cancels on the negative side
+    return x * std::erfc(-x / std::numbers::sqrt2_v<Real>) / 2; // 1 + erf would cancel for negative x
   case Alg::EltwiseRound:
     return std::nearbyint(x);
   case Alg::EltwiseMish:
@@ -137,7 +138,7 @@ long double binary(Alg alg, long double x, long double y) {
 
 Interval eltwiseRange(Alg alg, float alpha, float beta, const Interval &x) {
   Interval image = imageOf(x, turnsOf(alg, alpha, beta), [&](Real point) { return eltwise(alg, alpha, beta, point); });
-  // A minimum or maximum with NaN is NaN or the other operand, as the instruction set has it.
+  // A minimum or maximum with NaN is NaN or the other operand, depending on the instruction set.
   if (x.mayBeNan && alg == Alg::EltwiseHardsigmoid)
     image.include(0), image.include(1);
   if (x.mayBeNan && (alg == Alg::EltwiseClip || alg == Alg::EltwiseClipV2 || alg == Alg::EltwiseClipV2Dst))
@@ -156,7 +157,7 @@ Interval binaryRange(Alg alg, const Interval &x, const Interval &y) {
   if (!y.isEmpty())
     addImageAt(y.low), addImageAt(y.high);
   if (const Real common = std::max(x.low, y.low); common <= std::min(x.high, y.high))
-    addImageAt(common); // a comparison turns where both are equal
+    addImageAt(common); // a comparison changes where both are equal
   if (y.mayBeNan)
     addImageAt(std::numeric_limits<Real>::quiet_NaN());
   bool isMinMax = alg == Alg::BinaryMax || alg == Alg::BinaryMin;
@@ -173,7 +174,7 @@ Interval binaryRange(Alg alg, const Interval &x, const Interval &y) {
 
 namespace {
 
-/// Errors and overflow of one operation's evaluation.
+/// Adds the errors and the overflow of evaluating one operation.
 Interval widened(Interval value, bool isWide, bool isPostOp) {
   if (value.isEmpty())
     return value;
@@ -224,7 +225,7 @@ Result<AttributeChain::Operand> AttributeChain::readOperand(const Attributes &at
     return zeroPoints.takeError();
   for (size_t i = 0; i < operand.values.size(); ++i) {
     double &value = operand.values[i];
-    // An s32 or f64 becomes the computation's type.
+    // An s32 or f64 is rounded to the type of the computation.
     value = isWide ? value : static_cast<double>(static_cast<float>(value));
     if (!zeroPoints->empty())
       value -= zeroPoints->at(static_cast<int64_t>(i));
@@ -273,7 +274,7 @@ Result<AttributeChain> AttributeChain::make(const Attributes &attr, const Tensor
       if (!read)
         return read.takeError();
       step.first = std::move(*read);
-      step.op.alg = Alg::BinaryAdd; // of the scaled old values
+      step.op.alg = Alg::BinaryAdd; // adds the scaled old values
     }
     for (auto [operand, desc, argument] :
          {std::tuple(&step.first, &step.op.src1, arg::src1), std::tuple(&step.second, &step.op.src2, arg::src2)}) {

@@ -1,14 +1,14 @@
-//===- PostOps.h - Scales and post-ops, readably -------------------------===//
+//===- PostOps.h - Reference of scales and post-ops -----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What attributes do to a primitive's results, for the references of all primitives: z = source scales · y, post-ops in
-// order, z / dst scale. Besides the exact value, a chain gives the interval of results that values near the exact one
-// can lead to. Errors do not stay small on their way: exp makes a large value's last digit a large error, and a
-// comparison or a rounding turns the smallest error into a jump. Judging the end of a chain by a fixed tolerance would
-// refuse right results and accept wrong ones; an interval that is carried through the same functions does neither. At a
-// jump both sides are in it.
+// Attributes of a primitive's results, for the references of all primitives: z = source scales · y, post-ops in order,
+// z / dst scale. In addition to the exact value, a chain computes the interval of results that values near the exact
+// one can lead to. Errors can grow along a chain: exp turns an ulp of a large value into a large error, and a
+// comparison or a rounding turns the smallest error into a jump. A fixed tolerance at the end of the chain would reject
+// correct results and accept wrong ones. An interval that is propagated through the same functions avoids both; at a
+// jump it includes both sides.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_REFERENCE_ATTRIBUTES_POSTOPS_H
@@ -20,12 +20,12 @@
 
 namespace quern {
 
-/// The forward value of an eltwise algorithm, as oneDNN 3.x defines it. The *_use_dst_for_bwd
-/// variants compute the same.
+/// Returns the forward value of an eltwise algorithm as oneDNN 3.x defines it. The *_use_dst_for_bwd variants have the
+/// same forward.
 long double eltwise(Alg alg, float alpha, float beta, long double x);
 
-/// The value of a binary algorithm but select, in one operation of `Real`. Comparisons give 1 or 0; a minimum
-/// or maximum with NaN is y.
+/// Returns the value of a binary algorithm other than select, with one operation of `Real`. Comparisons give 1 or 0; a
+/// minimum or maximum with NaN is y.
 template <typename Real> Real binaryOf(Alg alg, Real x, Real y) {
   switch (alg) {
   case Alg::BinaryAdd:
@@ -57,10 +57,10 @@ template <typename Real> Real binaryOf(Alg alg, Real x, Real y) {
   }
 }
 
-/// Likewise, but a minimum or maximum with NaN is NaN.
+/// Like binaryOf(), but a minimum or maximum with NaN is NaN.
 long double binary(Alg alg, long double x, long double y);
 
-/// What a sum adds for an old value, in operations that round to `Real` each.
+/// Returns the term that a post-op sum adds for an old value. Each operation rounds to `Real`.
 template <typename Real> Real sumTerm(const PostOp &sum, double old) {
   Real term = static_cast<Real>(old);
   if (sum.zeroPoint != 0)
@@ -68,29 +68,30 @@ template <typename Real> Real sumTerm(const PostOp &sum, double old) {
   return term * static_cast<Real>(sum.scale);
 }
 
-/// The results of eltwise() for all x in the interval, without any error of the evaluation itself.
+/// Returns the hull of eltwise() over the interval, without evaluation errors.
 Interval eltwiseRange(Alg alg, float alpha, float beta, const Interval &x);
 Interval binaryRange(Alg alg, const Interval &x, const Interval &y);
 
-/// Scales and post-ops of one problem with the tensors that they read. Positions are row-major over
-/// the dims of the destination.
+/// Scales and post-ops of one problem, with the tensors that they read. Positions are row-major over the dims of the
+/// destination.
 class AttributeChain {
 public:
-  /// `isWide`: computed in f64, otherwise in f32. Fails for a missing input, of a sum the old `dst`, and for prelu.
+  /// `isWide`: computes in f64, otherwise in f32. Fails if an input is missing (for a sum, the old `dst`), and for
+  /// prelu.
   static Result<AttributeChain> make(const Attributes &attr, const TensorDesc &dst, const ReferenceInputs &inputs,
                                      bool isWide);
 
   bool isEmpty() const { return sourceScale == 1 && dstScale == 1 && dropped.kept.empty() && steps.empty(); }
   long double apply(int64_t position, long double value) const;
-  /// What an implementation may get from any value of the interval: each post-op may add an error of 8e-6 relative or
-  /// 2e-5 absolute, and where the arithmetic's largest value is passed, infinity.
+  /// Returns the results that an implementation may compute from any value of the interval. Each post-op may add an
+  /// error of 8e-6 relative or 2e-5 absolute; values beyond the largest of the arithmetic may become infinity.
   Interval range(int64_t position, Interval value) const;
 
 private:
   struct Operand {
     TensorDesc desc;
-    std::vector<double> values; ///< logical, row-major over its own dims; as scaled and shifted
-    double error = 0;           ///< relative, of scaling and shifting in f32
+    std::vector<double> values; ///< logical, row-major over the operand's dims, after scaling and shifting
+    double error = 0;           ///< relative error of scaling and shifting in f32
     long double at(const TensorDesc &dst, int64_t position) const;
     Interval around(const TensorDesc &dst, int64_t position) const;
   };

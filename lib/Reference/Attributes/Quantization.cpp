@@ -1,10 +1,6 @@
-//===- Quantization.cpp - Scales and zero points by element --------------===//
+//===- Quantization.cpp - Reference of scales and zero points -------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See QuantizationReference.h.
-//
 //===----------------------------------------------------------------------===//
 #include "Reference/Attributes/Quantization.h"
 
@@ -38,7 +34,7 @@ Result<QuantValues> QuantValues::read(const std::map<int32_t, QuantParams> &all,
 }
 
 double QuantValues::at(int64_t position) const {
-  if (!params.mask) // of an empty tensor, too
+  if (!params.mask) // also for an empty tensor
     return values[0];
   int64_t index = 0, step = 1;
   for (int dim = tensor.ndims - 1; dim >= 0; --dim) {

@@ -1,9 +1,9 @@
-//===- Quantization.h - Scales and zero points by element ----------------===//
+//===- Quantization.h - Reference of scales and zero points ---------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Which value of a vector an element of its tensor has, for the references of all primitives.
+// Selects the scale or zero point of an element, for the references of all primitives.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_REFERENCE_ATTRIBUTES_QUANTIZATION_H
@@ -15,21 +15,22 @@
 
 namespace quern {
 
-/// The buffer of an argument whose layout is known; `invalid_arguments` if either is missing.
+/// Returns the buffer of an argument with a known layout. Fails with `invalid_arguments` if either is missing.
 Result<const void *> bufferOf(const ReferenceInputs &inputs, int32_t argument, const TensorDesc &desc);
 
-/// Scales or zero points of one tensor as an execution gives them.
+/// Scales or zero points of one tensor, as passed to an execution.
 class QuantValues {
 public:
-  /// Those that `all` has for the tensor of argument `of`, from the buffer of argument `vector`; none if it has none.
+  /// Reads the values that `all` specifies for the tensor of argument `of` from the buffer of argument `vector`; empty
+  /// if there are none.
   static Result<QuantValues> read(const std::map<int32_t, QuantParams> &all, int32_t of, int32_t vector,
                                   const TensorDesc &tensor, const ReferenceInputs &inputs);
-  /// Values that are no argument: row-major over the dims of the tensor in the mask.
+  /// Wraps values that are not an argument, row-major over the masked dims of the tensor.
   QuantValues(const TensorDesc &tensor, QuantParams params, std::vector<double> values);
   QuantValues() = default;
 
   bool empty() const { return values.empty(); }
-  /// Of the element at that position, row-major over the tensor's dims.
+  /// Returns the value for the element at `position`, row-major over the tensor's dims.
   double at(int64_t position) const;
 
 private:

@@ -1,10 +1,10 @@
-//===- Reference.cpp - Binary as the specification has it ----------------===//
+//===- Reference.cpp - Reference of binary --------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// dst = sat((s_0 src) alg (s_1 src_1), post-ops), each operation rounded to f32 (f64 if a tensor is
-// f64) in the order written. Problems without floats are exact and saturate once.
+// dst = sat((s_0 src) alg (s_1 src_1), post-ops), each operation rounded to f32 (f64 if a tensor is f64) in the order
+// written. Problems without floats are exact and saturate once.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -20,7 +20,7 @@
 namespace quern {
 namespace {
 
-/// One source's values, row-major over its own dims, and its scales.
+/// Values of one source, row-major over its dims, and its scales.
 struct Source {
   TensorDesc desc;
   std::vector<double> values;
@@ -42,7 +42,7 @@ struct Source {
     return source;
   }
 
-  /// The position of the element that belongs to dst's at `position`: a dim of 1 is the same for all.
+  /// Returns the position of the element that corresponds to dst's at `position`; dims of 1 are broadcast.
   int64_t ownPosition(const TensorDesc &dst, int64_t position) const {
     int64_t own = 0, step = 1;
     for (int d = dst.ndims - 1; d >= 0; --d) {
@@ -57,7 +57,7 @@ struct Source {
     Real value = static_cast<Real>(values[static_cast<size_t>(own)]);
     return scales.empty() ? value : value * static_cast<Real>(scales.at(own));
   }
-  /// An element of an integer type; 0 of an absent tensor.
+  /// Returns an element of an integer type; 0 if the tensor is absent.
   int64_t integerAt(const TensorDesc &dst, int64_t position) const {
     return desc.isZero() ? 0 : static_cast<int64_t>(values[static_cast<size_t>(ownPosition(dst, position))]);
   }

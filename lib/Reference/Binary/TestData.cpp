@@ -1,11 +1,11 @@
-//===- TestData.cpp - Inputs of binaries from a seed ---------------------===//
+//===- TestData.cpp - Test inputs of binaries -----------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A binary is judged exactly, so its data may be of any magnitude; but a part of them are small integers, so that
-// comparisons meet equal values and divisions meet 0. Designed data are small integers alone, special data have NaN,
-// infinities and the ends of types, too. Conditions of a select are 0 for about every other element.
+// Results of a binary must be exact, so its data may have any magnitude. Part of the values are small integers, so that
+// comparisons encounter equal values and divisions encounter 0. Designed data are only small integers; special data
+// also have NaN, infinities and the limits of types. About half of the conditions of a select are 0.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/TestData/TestValues.h"
@@ -37,8 +37,8 @@ double valueOf(DataType type, FillKind kind, uint64_t bits) {
   return std::clamp(bell(bits) * magnitudes[mix(bits) % std::size(magnitudes)], -largestOf(type), largestOf(type));
 }
 
-/// Every third position has nearly the same integer in both sources, so that comparisons and differences depend on the
-/// last digit.
+/// Used for every third position, where both sources have nearly the same integer, so that comparisons and differences
+/// depend on the last digit.
 double integerNear(DataType type, uint64_t shared, uint64_t bits) {
   return integerOf(type, shared) + static_cast<double>(bits % 3) - 1;
 }

@@ -1,10 +1,10 @@
-//===- Reference.cpp - Concat as the specification has it ----------------===//
+//===- Reference.cpp - Reference of concat --------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// dst[…, start of source i + c, …] = sat(s_i · src_i[…, c, …]), the product rounded to f32 (f64 if a side is f64).
-// Values are computed with that operation, so that they are exact.
+// dst[…, start of source i + c, …] = sat(s_i · src_i[…, c, …]), the product rounded to f32 (f64 if a side is f64). The
+// reference performs the same operation, so values are exact.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/Reference.h"
@@ -17,7 +17,7 @@
 namespace quern {
 namespace {
 
-/// What an element becomes. Without a scale, integers become integers as they are.
+/// Conversion of an element. Without a scale, integers are converted to integers without rounding to f32.
 class Formula {
 public:
   Formula(DataType from, DataType to, std::optional<double> scale) : from(from), to(to), scale(scale) {}
@@ -30,7 +30,7 @@ public:
     float value = static_cast<float>(element);
     if (scale)
       value *= static_cast<float>(*scale);
-    if (to == DataType::S32) // the largest float that an s32 holds
+    if (to == DataType::S32) // the largest float that fits an s32
       value = std::min(value, static_cast<float>(0x1p31 - 128));
     return roundTo(to, static_cast<double>(value));
   }

@@ -1,12 +1,11 @@
-//===- Reference.cpp - Eltwise as the specification has it ---------------===//
+//===- Reference.cpp - Reference of eltwise -------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Forward:  d = f(s), and post-ops.
-// Backward: ds = dd · f'(s), or of dst.
-// The functions are in PostOpsReference.h, their derivatives in EltwiseReference.h. An s32 is rounded to the
-// type that is computed in, unless the problem has no floats: its results are exact and saturate.
+// Forward is d = f(s) with post-ops; backward is ds = dd · f'(s), or f' in terms of dst. The functions are in
+// Attributes/PostOps.h, their derivatives in EltwiseFunctions.h. An s32 is rounded to the compute type, unless the
+// problem has no floats: its results are then exact and saturate.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -27,20 +26,20 @@ namespace {
 
 using Real = long double;
 
-/// Where a derivative jumps, what the other side of the jump gives; where it leaves the normal numbers of
-/// the arithmetic, whose least is given, what 0 or infinity in its place gives; and beyond the greatest
-/// double, what is just below.
+/// Returns permitted results other than the exact one. At a jump of the derivative: the result of the other side. If
+/// the derivative is below or above the normal numbers of the arithmetic, whose least is `least`: the result with 0 or
+/// infinity instead. Just beyond the greatest double: the greatest double.
 Interval otherResults(const Derivative &derivative, Real gradient, Real least, Real epsilon) {
   Interval others;
   const Real size = std::fabs(derivative.value), result = gradient * derivative.value,
              greatest = std::numeric_limits<double>::max();
   if (std::isfinite(result) && std::fabs(result) > greatest && std::fabs(result) * (1 - 10 * epsilon) <= greatest)
-    others.include(std::copysign(greatest, result)); // an error less, and it is no infinity
+    others.include(std::copysign(greatest, result)); // with a smaller error it is not infinite
   if (derivative.isJump && derivative.other == 0 && derivative.value == 0)
     others.include(0); // blocked on one side, a factor of 0 on the other
   if (derivative.other != derivative.value && !std::isnan(derivative.value)) {
     others.include(gradient * derivative.other);
-    if (derivative.value == 0 || derivative.other == 0) // nothing passes there, not even a NaN
+    if (derivative.value == 0 || derivative.other == 0) // the gradient is blocked there, even if it is NaN
       others.include(0);
   }
   if (!derivative.isBlocked && size < 2 * least)
@@ -73,7 +72,7 @@ private:
   }
   Result<ReferenceOutput> forwardOnIntegers() const;
   Result<void> applyPostOps(ReferenceOutput &out) const;
-  /// The largest value that the arithmetic has within dst's type, where that is not the type's own.
+  /// Returns the largest value of the compute type within dst's type, if it is not the type's own.
   Real largest() const {
     return op.dst.dataType == DataType::S32 && !isWide ? 0x1p31L - 128 : std::numeric_limits<Real>::infinity();
   }
@@ -145,7 +144,7 @@ Result<ReferenceOutput> EltwiseReference::backward() const {
     const Derivative derivative = eltwiseDerivative(op.alg, op.alpha, op.beta, (*data)[i], epsilon);
     const Real dd = (*gradient)[i];
     out.exact.push_back(derivative.isBlocked ? 0 : static_cast<double>(dd * derivative.value));
-    // A factor of a small term may have left the normal numbers, and is multiplied by the argument or a power of it.
+    // The factor of a small term may be denormal, and is multiplied by the argument or a power of it.
     out.magnitude.push_back(static_cast<double>(std::fabs(dd) * std::max(derivative.magnitude, 512 * least)));
     others->push_back(otherResults(derivative, dd, least, epsilon));
   }

@@ -1,11 +1,11 @@
-//===- Reference.cpp - The product of two matrices, readably -------------===//
+//===- Reference.cpp - Reference of a product of two matrices -------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// dst = alpha · (src - a) · (weights - b) + beta · dst + c. Floats: sums in double; an alpha of 0 leaves the product
-// out. Integers: sums modulo 2^32; scaled in double, rounded half away from zero and saturated; c is added modulo 2^32.
-// All of that is exact but for the rounding it says. Without any k dst stays as it is.
+// dst = alpha · (src - a) · (weights - b) + beta · dst + c. Floats: sums are in double; an alpha of 0 ignores the
+// product. Integers: sums are modulo 2^32, scaled in double, rounded half away from zero and saturated; c is added
+// modulo 2^32. All operations are exact except for the stated rounding. If K is 0, dst is unchanged.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/Reference.h"
@@ -25,7 +25,7 @@ struct Operands {
 
 int32_t wrapped(int64_t value) { return static_cast<int32_t>(static_cast<uint32_t>(static_cast<uint64_t>(value))); }
 
-/// The buffer of an argument that the problem has.
+/// Returns the buffer of an argument that the problem has.
 Result<const void *> bufferOf(const ReferenceInputs &inputs, int32_t argument, const char *name) {
   auto found = inputs.find(argument);
   if (found == inputs.end() || !found->second)
@@ -134,7 +134,7 @@ Result<std::vector<ReferenceOutput>> computeGemmReference(const PrimitiveDesc &d
   ReferenceOutput out{arg::dst, gemm.dst, {}};
   const bool isFloat = gemm.dst.dataType == DataType::F32;
   out.criterion = isFloat ? Criterion::Threshold : Criterion::Value;
-  if (operands->depth == 0) { // dst stays as it is, whatever that is
+  if (operands->depth == 0) { // dst is unchanged, whatever its contents
     out.exact.assign(static_cast<size_t>(operands->rows * operands->columns), 0);
     out.exactOf = [dst = gemm.dst](const ReferenceInputs &results) { return gather(dst, results.at(arg::dst)); };
     return std::vector<ReferenceOutput>{std::move(out)};

@@ -1,9 +1,9 @@
-//===- TestData.cpp - Inputs of a product of matrices --------------------===//
+//===- TestData.cpp - Test inputs of a product of two matrices ------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Every value is a hash of seed, argument and position, as all test data is.
+// Like all test data, every value is a hash of seed, argument and position.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -17,7 +17,7 @@ namespace {
 
 using namespace testdata;
 
-/// 1 and 0 among them, which are special to callers.
+/// Includes 1 and 0, which are special cases of callers.
 double factorOf(uint64_t bits) {
   constexpr double all[] = {1, 0, 0.5, -1, 2, -0.25};
   return all[bits % std::size(all)];

@@ -1,10 +1,10 @@
-//===- Reference.cpp - Reorder as the specification has it ---------------===//
+//===- Reference.cpp - Reference of a reorder -----------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
 // dst = sat((s (src - z) a, post-ops) / d + w), each operation rounded to f32 (f64 if a side is f64) in the order
-// written; then the sums of what is stored.
+// written; then the sums of the stored elements.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -22,10 +22,10 @@ namespace {
 
 using reorder::RnnRole;
 
-/// Everything that the formula reads besides src.
+/// All inputs of the formula except src.
 struct Parameters {
   QuantValues srcScales, srcZeroPoints, dstScales, dstZeroPoints;
-  QuantValues rnnScales; ///< of weights
+  QuantValues rnnScales; ///< scales of weights
   RnnRole rnn = RnnRole::None;
   float dataScale = 1, dataShift = 0;
   bool hasAdjust = false;
@@ -82,7 +82,7 @@ Result<Parameters> readParameters(const ReorderDesc &op, const Attributes &attr,
   return parameters;
 }
 
-/// What follows the zero point, up to the post-ops, in the arithmetic of `Real`, float or double.
+/// Computes the part of the formula between the zero point and the post-ops in `Real`, float or double.
 template <typename Real> Real scaled(const Parameters &parameters, int64_t position, Real x) {
   if (!parameters.srcScales.empty())
     x *= static_cast<Real>(parameters.srcScales.at(position));
@@ -97,7 +97,7 @@ template <typename Real> Real scaled(const Parameters &parameters, int64_t posit
   return x;
 }
 
-/// The formula up to the post-ops.
+/// Computes the formula up to the post-ops.
 template <typename Real> Real beforePostOps(const Parameters &parameters, int64_t position, double src) {
   Real x = static_cast<Real>(src);
   if (!parameters.srcZeroPoints.empty())
@@ -131,7 +131,7 @@ void copy(const ReorderDesc &op, const void *src, ReferenceOutput &out) {
   });
 }
 
-/// Integers that nothing is done with saturate as integers.
+/// Integers without arithmetic saturate as integers.
 void saturate(const ReorderDesc &op, const void *src, ReferenceOutput &out) {
   const std::vector<double> values = gather(op.src, src);
   for (size_t i = 0; i < values.size(); ++i)
@@ -155,7 +155,7 @@ Result<void> compute(const PrimitiveDesc &desc, const Parameters &parameters, co
   return computeRounded<Real>(formula, desc.attr, op.dst, inputs, out);
 }
 
-/// The sums of elements that have been stored.
+/// Returns the sums of elements that have been stored.
 std::vector<double> sumsOf(const TensorDesc &dst, const reorder::Compensation &compensation,
                            const std::vector<double> &stored) {
   std::vector<uint32_t> sums(static_cast<size_t>(compensation.elements));
@@ -174,7 +174,7 @@ std::vector<double> sumsOf(const TensorDesc &dst, const reorder::Compensation &c
   return values;
 }
 
-/// One output for each buffer of sums.
+/// Returns one output for each compensation buffer.
 std::vector<ReferenceOutput> compensationOf(const TensorDesc &dst, const std::vector<double> &expected) {
   std::vector<ReferenceOutput> outputs;
   for (const reorder::Compensation &compensation : reorder::compensationsOf(dst)) {

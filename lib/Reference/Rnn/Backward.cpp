@@ -1,10 +1,6 @@
-//===- Backward.cpp - The gradients of an RNN over layers and time --------===//
+//===- Backward.cpp - Reference of an RNN's gradients ---------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See Backward.h.
-//
 //===----------------------------------------------------------------------===//
 #include "Reference/Rnn/Backward.h"
 
@@ -13,7 +9,7 @@
 namespace quern::rnn {
 namespace {
 
-/// The gradients of a cell as one draw has them.
+/// Returns the gradients of a cell for one draw.
 CellGradients<double> drawnGradients(const RnnDesc &rnn, const Shape &s, const CellGradientInputs<double> &in,
                                      const Kept<double> &kept) {
   auto uncertain = [](std::span<const double> values) { return std::vector<Uncertain>(values.begin(), values.end()); };
@@ -72,7 +68,7 @@ private:
   size_t rows() const { return static_cast<size_t>(s.steps * s.batch); }
   bool isReversed(int64_t direction) const { return direction == 1 || rnn.direction == RnnDirection::Right2Left; }
   size_t stack(int64_t layer, int64_t direction) const { return static_cast<size_t>(layer * s.directions + direction); }
-  /// Of a step in tensors [L, D, T, N, …], and of a state in tensors [L, D, N, …].
+  /// Returns the row of a step in tensors [L, D, T, N, …]; stateRowOf() returns the row in tensors [L, D, N, …].
   size_t rowOf(const RunPlace &at) const {
     return (stack(at.layer, at.direction) * static_cast<size_t>(s.steps) + static_cast<size_t>(at.t)) *
                static_cast<size_t>(s.batch) +
@@ -85,7 +81,7 @@ private:
     return values.empty() ? std::span<const T>()
                           : std::span(values).subspan(row * static_cast<size_t>(length), static_cast<size_t>(length));
   }
-  /// Step number `step` in the order of processing.
+  /// Returns step number `step` in the order of processing.
   RunPlace placeOf(int64_t layer, int64_t direction, int64_t n, int64_t step) const {
     const int64_t length = a.lengths[static_cast<size_t>(n)];
     return {layer, direction, isReversed(direction) ? length - 1 - step : step, n, 0};
@@ -119,8 +115,8 @@ private:
   std::vector<Number> throughProjection(const RunPlace &at, const std::vector<Number> &dh);
   CellGradients<Number> gradientsOf(const RunPlace &at, std::span<const Number> h, std::span<const Number> dh,
                                     std::span<const Number> dc) const;
-  /// For each row of this layer's and direction's weights [I, G, DHC]: the sum of products with the gradients of gates
-  /// `first` to `end`.
+  /// Returns, for each row of this layer's and direction's weights [I, G, DHC], the sum of products with the gradients
+  /// of gates `first` to `end`.
   std::vector<Number> through(const std::vector<Number> &weights, const RunPlace &at, int64_t inputs,
                               const std::vector<Number> &d, size_t first, size_t end) const;
   /// Adds the products of x and the gradients of gates `first` to `end` to gradients [I, G, DHC].
@@ -138,8 +134,8 @@ private:
   const Kept<Number> kept;
   const std::vector<Number> layerWeights, iterWeights, projectionWeights; ///< as products read them
   const size_t gateChannels;
-  std::vector<Number> states, unprojected;     ///< [L, D, T, N, …] as kept
-  std::vector<BackwardStep<Number>> stepsMade; ///< of a layer and direction
+  std::vector<Number> states, unprojected;     ///< as stored, [L, D, T, N, …]
+  std::vector<BackwardStep<Number>> stepsMade; ///< steps of a layer and direction
   RnnGradients<Number> out;
 };
 
@@ -174,7 +170,7 @@ template <typename Number> void BackwardRun<Number>::remakeStates() {
           const RunPlace at = placeOf(layer, direction, n, step);
           const size_t row = rowOf(at);
           const std::vector<Number> before = stateBefore(at, step);
-          using Made = std::conditional_t<std::is_same_v<Number, double>, Uncertain, Number>; // draws go both ways
+          using Made = std::conditional_t<std::is_same_v<Number, double>, Uncertain, Number>; // draws pick one value
           const std::vector<Made> h =
               remadeState<Made>(rnn, s, part(a.gates, row, s.gates * s.dhc), part(a.cells, row, s.dhc), attentionAt(at),
                                 std::vector<Made>(before.begin(), before.end()));
@@ -186,7 +182,7 @@ template <typename Number> void BackwardRun<Number>::remakeStates() {
         }
 }
 
-/// [D, T, N, DIC] from the gradient of dst_layer.
+/// Returns [D, T, N, DIC] from the gradient of dst_layer.
 template <typename Number> std::vector<Number> BackwardRun<Number>::diffDstOfTop() const {
   const bool isConcatenated = rnn.direction == RnnDirection::BidirectionalConcat;
   const auto width = static_cast<size_t>(s.dic), all = static_cast<size_t>(s.dlc(rnn));
@@ -198,7 +194,7 @@ template <typename Number> std::vector<Number> BackwardRun<Number>::diffDstOfTop
   return diffDst;
 }
 
-/// [D, T, N, DIC] from the gradients of what both stacks of a layer read: each of its own below, or of both.
+/// Returns [D, T, N, DIC] from the gradients of the inputs of the layer above, each direction's own or the sum of both.
 template <typename Number>
 std::vector<Number> BackwardRun<Number>::diffDstBelow(const std::vector<Number> &diffX) const {
   const auto width = static_cast<size_t>(s.dic), read = static_cast<size_t>(s.slc);
@@ -221,7 +217,7 @@ template <typename Number> void BackwardRun<Number>::sumDirections(const std::ve
     out.srcLayer[i % out.srcLayer.size()] += diffX[i];
 }
 
-/// h that a step reads.
+/// Returns the h that a step reads.
 template <typename Number>
 std::vector<Number> BackwardRun<Number>::stateBefore(const RunPlace &at, int64_t step) const {
   std::vector<Number> h;
@@ -235,7 +231,7 @@ std::vector<Number> BackwardRun<Number>::stateBefore(const RunPlace &at, int64_t
   return h;
 }
 
-/// x that a step reads.
+/// Returns the x that a step reads.
 template <typename Number> std::vector<Number> BackwardRun<Number>::inputOf(const RunPlace &at) const {
   std::vector<Number> x;
   if (at.layer == 0) {
@@ -284,7 +280,7 @@ void BackwardRun<Number>::addProducts(std::vector<Number> &to, const RunPlace &a
   }
 }
 
-/// The gradient of o tanh c'.
+/// Returns the gradient of o tanh c'.
 template <typename Number>
 std::vector<Number> BackwardRun<Number>::throughProjection(const RunPlace &at, const std::vector<Number> &dh) {
   const auto channels = static_cast<size_t>(s.dhc), width = static_cast<size_t>(s.dic);
@@ -337,7 +333,7 @@ template <typename Number> void BackwardRun<Number>::addPeepholes(const Backward
     }
 }
 
-/// dR += (o tanh c')ᵀ dh
+/// Computes dR += (o tanh c')ᵀ dh.
 template <typename Number> void BackwardRun<Number>::addProjection(const BackwardStep<Number> &step) {
   const auto channels = static_cast<size_t>(s.dhc), width = static_cast<size_t>(s.dic);
   const size_t first = stack(step.at.layer, step.at.direction) * channels * width;
@@ -347,8 +343,8 @@ template <typename Number> void BackwardRun<Number>::addProjection(const Backwar
       kept.add(out.weightsProjection[first + i * width + o], kept.operand(made[i]) * kept.gradient(step.dh[o]));
 }
 
-/// Of all steps and sequences of a layer and direction, from the first step on: what sums are rounded by depends on
-/// their order.
+/// Adds all steps and sequences of a layer and direction, from the first step on, because the rounding of sums depends
+/// on their order.
 template <typename Number> void BackwardRun<Number>::addStepsMade() {
   std::ranges::sort(stepsMade, {}, [](const BackwardStep<Number> &step) { return std::pair(step.at.t, step.at.n); });
   for (BackwardStep<Number> &step : stepsMade) {
@@ -361,7 +357,7 @@ template <typename Number> void BackwardRun<Number>::addStepsMade() {
   stepsMade.clear();
 }
 
-/// What one step adds to the gradients of weights and bias.
+/// Adds one step to the gradients of weights and bias.
 template <typename Number> void BackwardRun<Number>::addGradients(BackwardStep<Number> &step) {
   const auto gates = static_cast<size_t>(s.gates);
   const CellGradients<Number> &d = step.gradients;
@@ -374,7 +370,7 @@ template <typename Number> void BackwardRun<Number>::addGradients(BackwardStep<N
     addProducts(out.weightsIter, step.at, std::span<const Number>(reset), d.iter, 2, 3);
   const auto biases = static_cast<size_t>(s.biasGates * s.dhc);
   Number *bias = out.bias.data() + stack(step.at.layer, step.at.direction) * biases;
-  for (size_t i = 0; i < biases; ++i) // the last of linear before reset is that of the hidden sum
+  for (size_t i = 0; i < biases; ++i) // for linear before reset, the last bias is the hidden sum's
     kept.add(bias[i], kept.gradient(i < gateChannels ? d.layer[i] : d.iter[i - static_cast<size_t>(s.dhc)]));
 }
 
@@ -388,7 +384,7 @@ void BackwardRun<Number>::runSequence(int64_t layer, int64_t direction, int64_t 
     dhBehind.push_back(Number(given));
   for (double given : part(a.diffDstIterC, stateRowOf(ends), s.dhc))
     dc.push_back(Number(given));
-  if (length == 0 && s.sic != s.dic) // the state that is kept is not the one that was given
+  if (length == 0 && s.sic != s.dic) // the final state is not the initial state
     dhBehind.assign(static_cast<size_t>(s.sic), Number(0));
   for (int64_t step = length - 1; step >= 0; --step) {
     const RunPlace at = placeOf(layer, direction, n, step);

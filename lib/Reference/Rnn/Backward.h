@@ -1,11 +1,11 @@
-//===- Backward.h - The gradients of an RNN over layers and time ----------===//
+//===- Backward.h - Reference of an RNN's gradients -----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// From the top layer down, each direction for each sequence on its own, from the last step to the first. What forward
-// kept (gates, cells, sums of the hidden state) is taken as it is given, and its states are made again from that, so
-// that backward is judged alone.
+// Processes the layers from last to first, and each direction and sequence separately, from the last step to the first.
+// Data stored by forward (gates, cells, sums of the hidden state) is used as given, and states are recomputed from it,
+// so that only backward is judged.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_REFERENCE_RNN_BACKWARD_H
@@ -17,58 +17,58 @@
 
 namespace quern::rnn {
 
-/// A number for each element of these tensors, row-major; zeros where a tensor is absent.
+/// A number for each element of these tensors, row-major; zeros for absent tensors.
 template <typename Number> struct RnnGradients {
   std::vector<Number> srcLayer, srcIter, srcIterC, attention;
   std::vector<Number> weightsLayer, weightsIter, weightsPeephole, weightsProjection, bias;
 };
 
-/// The arguments of an execution as numbers, row-major over the dims of their tensors or parts of the workspace.
+/// Arguments of an execution as numbers, row-major over the dims of their tensors or sections of the workspace.
 struct BackwardArguments {
-  /// `invalid_arguments` for one that is missing.
+  /// Fails with `invalid_arguments` if an argument is missing.
   static Result<BackwardArguments> read(const PrimitiveDesc &desc, const ReferenceInputs &inputs);
 
-  std::vector<double> srcLayer, srcIter, srcIterC, attention; ///< states are zeros where they are absent
+  std::vector<double> srcLayer, srcIter, srcIterC, attention; ///< states are zeros if they are absent
   std::vector<double> weightsLayer, weightsIter, weightsPeephole, weightsProjection; ///< the last two may be empty
-  std::vector<double> gates, cells, hiddenSums, states; ///< of the workspace, those that the problem has
+  std::vector<double> gates, cells, hiddenSums, states; ///< sections of the workspace that the problem has
   std::vector<double> diffDstLayer, diffDstIter, diffDstIterC;
-  std::vector<int64_t> lengths; ///< of each sequence, from 0 to T
-  RnnGradients<double> old;     ///< what gradients are added to
+  std::vector<int64_t> lengths; ///< length of each sequence, from 0 to T
+  RnnGradients<double> old;     ///< old values to which gradients are added
 };
 
-/// One step of one sequence, its gradients made; what `weights_iter` and `bias` get of it is still to be made.
+/// One step of one sequence with its gradients, before it is added to those of `weights_iter` and `bias`.
 template <typename Number> struct BackwardStep {
   RunPlace at;
-  bool isLast;           ///< of its sequence, in the order of processing
-  std::vector<Number> h; ///< that the step read
+  bool isLast;           ///< true for the last step of its sequence, in forward order
+  std::vector<Number> h; ///< state that the step read
   CellGradients<Number> gradients;
-  std::vector<Number> dh; ///< of the state
+  std::vector<Number> dh; ///< gradient of the state
 };
 
 template <typename Number> struct BackwardOptions {
-  /// Tests of the judge change what a step makes.
+  /// Modifies each step; set by tests of the judge.
   std::function<void(BackwardStep<Number> &)> changed{};
-  uint64_t draw = 0;        ///< of double: which way roundings go
-  bool isAwayFrom0 = false; ///< of double: all of them go that way
+  uint64_t draw = 0;        ///< for double: selects the direction of roundings
+  bool isAwayFrom0 = false; ///< for double: all roundings are away from 0
 };
 
-/// Number: Uncertain; float for what a plain kernel would compute; double for one way that its roundings may go.
+/// Number: Uncertain; float, for the results of a plain kernel; double, for one outcome of its roundings.
 template <typename Number>
 RnnGradients<Number> computeGradients(const PrimitiveDesc &desc, const BackwardArguments &arguments,
                                       const BackwardOptions<Number> &options = {});
 
-/// Whether products may read factors of f32 rounded to bf16.
+/// Returns true if products may read f32 factors rounded to bf16.
 bool roundsOperands(const PrimitiveDesc &desc);
 
-/// What backward must compute, and how far results may be off.
+/// Computes the expected gradients and their permitted errors.
 Result<std::vector<ReferenceOutput>> computeBackwardReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs);
 
-/// A gradient of the problem, absent ones too.
+/// A gradient of the problem; may be absent.
 template <typename Number> struct GradientValues {
   int32_t argument;
   const TensorDesc &desc;
   std::vector<Number> RnnGradients<Number>::*values;
-  bool isOfWeights; ///< added to what its buffer holds, unless a flag says otherwise
+  bool isOfWeights; ///< added to the old contents of its buffer, unless a flag requests overwriting
 };
 template <typename Number> std::vector<GradientValues<Number>> gradientValues(const RnnDesc &rnn);
 

@@ -1,10 +1,9 @@
-//===- BackwardCells.cpp - The gradients of the RNN cells -----------------===//
+//===- BackwardCells.cpp - Reference of the RNN cells' gradients ----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// To be read beside the equations: d before a name is the gradient of it, of a gate that of the sum that it is a
-// function of.
+// A name with prefix d is the gradient of that value; for a gate it is the gradient of its pre-activation sum.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/Rnn/BackwardCells.h"
@@ -65,7 +64,7 @@ private:
 
   /// u' = (1 - a) u   do = dh (1 - u')(1 - o²)   du' = dh (h - o)   du = du' (1 - a) u(1 - u)   da = -sum du' u
   /// d(rh) = U_o do   dr = d(rh) h r(1 - r)   dh_before = dh u' + d(rh) r
-  /// Linear before reset, s = U_o h + b_u': dr = do s r(1 - r), and do r is what reaches s.
+  /// For linear before reset, s = U_o h + b_u': dr = do s r(1 - r), and the gradient of s is do r.
   void gru() {
     const Number open = hasAttention(rnn) ? one - Number(in.attention) : one;
     std::vector<Number> dOutput(channels);
@@ -107,7 +106,7 @@ private:
     using std::tanh;
     return tanh(x);
   }
-  /// From the values of the functions.
+  /// Derivatives, from the values of the functions.
   Number slopeOfSigmoid(Number g) const { return g * (one - g); }
   Number slopeOfTanh(Number t) const { return one - t * t; }
   bool hasPeephole() const { return !in.peephole.empty(); }

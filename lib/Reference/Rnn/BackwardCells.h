@@ -1,10 +1,10 @@
-//===- BackwardCells.h - The gradients of the RNN cells -------------------===//
+//===- BackwardCells.h - Reference of the RNN cells' gradients ------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One step of one layer for one sequence, backwards. docs/primitives/rnn.md has the same equations. `Number` is
-// Uncertain in the oracle; float computes as a plain kernel would.
+// One step of one layer for one sequence, backward; docs/primitives/rnn.md has the same equations. `Number` is
+// Uncertain in the oracle; float computes like a plain kernel.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_REFERENCE_RNN_BACKWARDCELLS_H
@@ -19,23 +19,23 @@
 
 namespace quern::rnn {
 
-/// What a step kept, and the gradients of what it made.
+/// Stored values of a step, and the gradients of its results.
 template <typename Number> struct CellGradientInputs {
-  std::span<const double> gates;      ///< [G, DHC] as training keeps them
+  std::span<const double> gates;      ///< [G, DHC] as stored by training
   std::span<const double> c, cBefore; ///< lstm
   std::span<const double> hiddenSums; ///< linear before reset
   std::span<const double> peephole;   ///< [3, DHC], or empty
   double attention = 0;
-  std::span<const Number> h;      ///< before the step
-  std::span<const Number> dh, dc; ///< of what the cell made, before a projection
-  /// gru: of r h, from the gradient of the output gate's sum.
+  std::span<const Number> h;      ///< state before the step
+  std::span<const Number> dh, dc; ///< gradients of the cell's results, before a projection
+  /// gru: returns the gradient of r h from the gradient of the output gate's sum.
   std::function<std::vector<Number>(const std::vector<Number> &)> throughOutputGate;
 };
 
 template <typename Number> struct CellGradients {
-  std::vector<Number> layer;    ///< [G, DHC] of the sums of the gates
-  std::vector<Number> iter;     ///< the same of what the products with h make; other than `layer` where r follows them
-  std::vector<Number> dhBefore; ///< what reaches h otherwise than through U; of gru through U_o, too
+  std::vector<Number> layer;    ///< [G, DHC] gradients of the sums of the gates
+  std::vector<Number> iter;     ///< same for products with h; differs from `layer` if r is applied after them
+  std::vector<Number> dhBefore; ///< gradient of h that does not pass through U; for gru with the part through U_o
   std::vector<Number> dcBefore; ///< lstm
   std::vector<Number> resetStates; ///< gru: r h
   Number attention{};
@@ -44,7 +44,7 @@ template <typename Number> struct CellGradients {
 template <typename Number>
 CellGradients<Number> cellGradients(const RnnDesc &rnn, const Shape &shape, const CellGradientInputs<Number> &in);
 
-/// What a step of a cell made, from what it kept: h before it is rounded and projected.
+/// Recomputes the result of a cell's step from stored values: h before it is rounded and projected.
 template <typename Number>
 std::vector<Number> remadeState(const RnnDesc &rnn, const Shape &shape, std::span<const double> gates,
                                 std::span<const double> c, double attention, std::span<const Number> hBefore);

@@ -1,11 +1,12 @@
-//===- BackwardReference.cpp - Gradients of an RNN, and their judgement ---===//
+//===- BackwardReference.cpp - Gradients of an RNN and their tolerances ---===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The arguments of an execution, and what each gradient may be. A result may be off by so many deviations (Uncertain.h,
-// and some draws of roundings) of what arithmetic in f32 makes of it, the factors of products rounded to bf16 where
-// they are; or by a few roundings of its own size: in long sums terms that are alike are rounded alike.
+// Reads the arguments of an execution and determines the permitted values of each gradient. A result may be off by a
+// number of deviations of f32 arithmetic (Uncertain.h, and some draws of roundings), with factors of products rounded
+// to bf16 where kernels do so. Alternatively, it may be off by a few roundings relative to its size, because equal
+// terms of long sums are rounded alike.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -22,7 +23,7 @@ namespace {
 
 constexpr double roundingsAllowed = 4, deviationsAllowed = 8;
 
-/// Elements of an argument; `count` zeros if it is absent.
+/// Returns the elements of an argument; `count` zeros if it is absent.
 Result<std::vector<double>> valuesOf(const ReferenceInputs &inputs, int32_t argument, const TensorDesc &desc,
                                      int64_t count = 0) {
   if (desc.isZero())
@@ -33,7 +34,7 @@ Result<std::vector<double>> valuesOf(const ReferenceInputs &inputs, int32_t argu
   return gather(desc, *buffer);
 }
 
-/// Adds what each draw is off by, squared, to a number for each element of each tensor.
+/// Adds the squared deviation of a draw to a number for each element of each tensor.
 void addSquares(const RnnDesc &rnn, const RnnGradients<Uncertain> &gradients, const RnnGradients<double> &drawn,
                 double share, std::vector<std::vector<double>> &squares) {
   const auto tensors = gradientValues<Uncertain>(rnn);
@@ -46,7 +47,8 @@ void addSquares(const RnnDesc &rnn, const RnnGradients<Uncertain> &gradients, co
   }
 }
 
-/// Widens variances to what draws are off by. Their mean square is itself off, which the mean of a tensor makes good.
+/// Widens variances to the deviations of draws. The mean square of a few draws is inexact, so it is averaged with the
+/// tensor's ratio.
 void widen(const RnnDesc &rnn, const std::vector<std::vector<double>> &squares, RnnGradients<Uncertain> &gradients) {
   const auto tensors = gradientValues<Uncertain>(rnn);
   for (size_t tensor = 0; tensor < tensors.size(); ++tensor) {
@@ -62,10 +64,10 @@ void widen(const RnnDesc &rnn, const std::vector<std::vector<double>> &squares, 
   }
 }
 
-/// Roundings are not independent: a gradient that is rounded once goes into many sums, and what it is off by from step
-/// to step; weights are the same in each step, numbers that are alike are rounded alike. So the gradients are computed
-/// with some draws of these roundings, and with all of them away from 0: what a sequence in which nothing happens adds
-/// or carries on in each of a thousand steps loses the same part every time.
+/// Roundings are not independent. A gradient that is rounded once contributes to many sums, and its error is passed
+/// from step to step; weights are the same in each step, and equal numbers are rounded alike. Gradients are therefore
+/// also computed with some draws of these roundings, and with all of them away from 0: in a sequence with constant
+/// values, each of a thousand steps loses the same amount.
 void addCommonRoundings(const PrimitiveDesc &desc, const BackwardArguments &arguments,
                         RnnGradients<Uncertain> &gradients) {
   constexpr uint64_t draws = 4;
@@ -74,7 +76,7 @@ void addCommonRoundings(const PrimitiveDesc &desc, const BackwardArguments &argu
   std::vector<std::vector<double>> squares(tensors), awayFrom0(tensors);
   for (uint64_t draw = 1; draw <= draws; ++draw)
     addSquares(rnn, gradients, computeGradients<double>(desc, arguments, {.draw = draw}), 1.0 / draws, squares);
-  constexpr double share = 1 / (deviationsAllowed * deviationsAllowed); // no kernel is off by more in such a sequence
+  constexpr double share = 1 / (deviationsAllowed * deviationsAllowed); // limit of a kernel's error in such a sequence
   addSquares(rnn, gradients, computeGradients<double>(desc, arguments, {.isAwayFrom0 = true}), share, awayFrom0);
   widen(rnn, squares, gradients);
   widen(rnn, awayFrom0, gradients);
@@ -82,7 +84,7 @@ void addCommonRoundings(const PrimitiveDesc &desc, const BackwardArguments &argu
 
 PossibleValues possibleOf(const PrimitiveDesc &desc, const std::vector<Uncertain> &numbers) {
   const Shape s = Shape::of(std::get<Boxed<RnnDesc>>(desc.op));
-  // Products of bf16 take a denormal for 0.
+  // Products of bf16 treat a denormal as 0.
   const double least = static_cast<double>(std::max(s.steps * s.batch, s.gates * s.dhc) + 1) * 0x1p-122;
   PossibleValues values;
   for (const Uncertain &number : numbers) {

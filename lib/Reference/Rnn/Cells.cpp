@@ -1,12 +1,11 @@
-//===- Cells.cpp - The equations of the RNN cells ------------------------===//
+//===- Cells.cpp - Reference of the RNN cells -----------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// To be read beside the equations. Integer problems have the same ones: an integer state stands for (q - shift) / s
-// and a weight for w / ws, so that a sum of products of the integers, less the sum of the weights times the shift,
-// divided by ws s, is the sum of products of the numbers. Only what is kept between steps, between r and U_o and
-// before a projection is rounded.
+// Integer problems have the same equations: an integer state represents (q - shift) / s and a weight w / ws. A sum of
+// products of the integers, less the sum of the weights times the shift, divided by ws s, is therefore the sum of
+// products of the numbers. Only values stored between steps, between r and U_o and before a projection are rounded.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/Rnn/Cells.h"
@@ -91,8 +90,8 @@ private:
     }
   }
 
-  /// u = sigma(W_u x + U_u h + B_u)   r = sigma(W_r x + U_r h + B_r)   o = tanh(W_o x + U_o (r h) + B_o)   h' = u h +
-  /// (1 - u) o With attention a: u <- (1 - a) u.
+  /// u = sigma(W_u x + U_u h + B_u)   r = sigma(W_r x + U_r h + B_r)   o = tanh(W_o x + U_o (r h) + B_o)
+  /// h' = u h + (1 - u) o   With attention a: u <- (1 - a) u.
   void gru() {
     std::vector<double> resetStates(channels), jumps(channels);
     for (size_t o = 0; o < channels; ++o) {
@@ -112,7 +111,7 @@ private:
     }
   }
 
-  /// u and r as above   o = tanh(W_o x + r (U_o h + B_u') + B_o)
+  /// u and r as in gru()   o = tanh(W_o x + r (U_o h + B_u') + B_o)
   void linearBeforeReset() {
     out.hiddenSums.resize(channels);
     for (size_t o = 0; o < channels; ++o) {
@@ -132,7 +131,7 @@ private:
   }
 
   double sigmoid(double x) const { return in.sigmoid ? in.sigmoid(x) : exactSigmoid(x); }
-  /// What a product reads of what was kept within the step.
+  /// Returns a value that was stored within the step as a product reads it.
   double readOf(double h, size_t channel, Product product) const {
     return state.operand(in.kept ? in.kept(h, channel) : state.kept(h), product);
   }
@@ -157,7 +156,7 @@ private:
       sum += vector[i] * matrix[(i * gates + g) * channels + o];
     return sum;
   }
-  /// Of the terms of a vanilla cell's sum.
+  /// Returns the sum of squares of the terms of a vanilla cell's sum.
   double squares(const std::vector<double> &matrix, std::span<const double> vector, size_t o) const {
     double sum = 0;
     for (size_t i = 0; i < vector.size(); ++i)
@@ -166,7 +165,7 @@ private:
   }
   double W(size_t g, size_t o) const { return dot(w.layer, xRead[g], g, o); }
   double U(size_t g, size_t o) const { return dot(w.iter, hRead[g], g, o); }
-  /// Without peepholes 0 whatever the cell is, infinity included.
+  /// Without peepholes the term is 0, even if the cell is infinite.
   double P(size_t g, size_t o, double c) const { return w.peephole.empty() ? 0 : w.peephole[g * channels + o] * c; }
   double B(size_t g, size_t o) const { return w.bias.empty() ? 0 : w.bias[g * channels + o]; }
 
@@ -190,7 +189,7 @@ StateType::StateType(const RnnDesc &rnn, const RnnQuantization &quantization, Op
   threshold = 4 *
               std::max(std::ceil(std::log2(std::max(channels * static_cast<double>(rnn.srcLayer.dims[0]), 1.0))), 1.0) *
               0x1p-23;
-  floor = channels * 0x1p-126; // dot products of bf16 take a denormal for 0
+  floor = channels * 0x1p-126; // dot products of bf16 treat a denormal as 0
 }
 
 double StateType::stored(double h) const {
@@ -233,7 +232,7 @@ double StateType::spreadAt(double h, double tolerance, double moved) const {
 
 double StateType::loosenessOf(double h, double typical) const {
   if (isInteger)
-    return 4 / std::fabs(scale); // more than two steps were met once in 5000 problems
+    return 4 / std::fabs(scale); // more than two steps occurred once in 5000 problems
   return 3 * epsilonOf(operands.areAnyRounded() ? DataType::BF16 : type) * std::max(std::fabs(h), typical);
 }
 

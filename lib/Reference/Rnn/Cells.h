@@ -1,9 +1,9 @@
-//===- Cells.h - The equations of the RNN cells --------------------------===//
+//===- Cells.h - Reference of the RNN cells -------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One step of one layer for one sequence, in double. docs/primitives/rnn.md has the same equations.
+// One step of one layer for one sequence, in double; docs/primitives/rnn.md has the same equations.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_REFERENCE_RNN_CELLS_H
@@ -18,56 +18,58 @@
 
 namespace quern::rnn {
 
-/// The products of a cell of which a kernel may round some and others not. Those of the output gate of gru are
-/// of a kernel of their own.
+/// Products of a cell that a kernel may round independently of each other. The products of a gru's output gate are in a
+/// separate kernel.
 enum class Product { Layer, Iter, OutputLayer, OutputIter, Projection };
 
-/// The products that round what they read to bf16: of f32, where the fpmath mode allows it,
-/// each may, as its weights lie.
+/// Products that round their factors to bf16. If the fpmath mode permits it for f32, each product may do so, depending
+/// on the layout of its weights.
 struct Operands {
-  uint32_t rounded = 0; ///< a bit for each Product
+  uint32_t rounded = 0; ///< one bit for each Product
 
   bool areRounded(Product product) const { return rounded >> static_cast<int>(product) & 1; }
   bool areAnyRounded() const { return rounded != 0; }
 };
 
-/// What another library is known to do otherwise; as the page has it by default.
+/// Known deviations of another library; none by default.
 struct Variant {
-  bool clampsStates = false;  ///< integer states are kept as 0 at least
-  bool saturatesSums = false; ///< the sum of two directions saturates as one of them; of integers without a shift
-  bool roundsCells = false;   ///< c is kept in the type of src_iter_c or dst_iter_c
+  bool clampsStates = false;  ///< integer states are stored as at least 0
+  bool saturatesSums = false; ///< the sum of two directions saturates like a single state; for integers without a shift
+  bool roundsCells = false;   ///< c is stored in the type of src_iter_c or dst_iter_c
 };
 
-/// How a state is kept between steps: rounded to the type of src_layer, quantized if that is an integer.
+/// Conversion of states to their stored form between steps: rounded to the type of src_layer, or quantized if it is an
+/// integer.
 class StateType {
 public:
   StateType(const RnnDesc &rnn, const RnnQuantization &quantization, Operands operands, const Variant &variant);
-  /// What is kept of the number h: q = RNE(sat(h s + shift)) of an integer.
+  /// Returns the stored form of h; for integers q = RNE(sat(h s + shift)).
   double stored(double h) const;
-  /// The number that it stands for: (q - shift) / s of an integer.
+  /// Returns the number that a stored value represents; for integers (q - shift) / s.
   double number(double stored) const { return isInteger ? (stored - shift) / scale : stored; }
-  /// The number that is left of h when it has been kept.
+  /// Returns h after a conversion to the stored form and back.
   double kept(double h) const { return number(stored(h)); }
-  /// What is kept of a number if it goes to the other of the two values that it lies between; of integers.
+  /// For integers: returns the stored form of h, rounded to the other of its two neighbors.
   double storedOtherwise(double h) const;
-  /// How far a number is from the middle of the two values that it lies between, as a part of their distance:
-  /// 1/2 at most; of integers.
+  /// For integers: returns the distance of h from the midpoint of its two neighbors, in steps; at most 1/2.
   double distanceFromMiddle(double h) const;
-  /// What a product reads of a number.
+  /// Returns `x` as a product reads it.
   double operand(double x, Product product) const;
-  /// How far f32 arithmetic may be from the number h, whose terms are of this size: of an integer
-  /// a thousandth of its step.
+  /// Returns the permitted deviation of f32 arithmetic from h, whose terms have this magnitude. For integers at least a
+  /// thousandth of a step.
   double toleranceOf(double h, double magnitude) const;
-  /// How far apart two results near h may be once they are kept and read: 0 where no two values of the type are so
-  /// near.
+  /// Returns the greatest difference between two results within `tolerance` of h after they are stored and read; 0 if
+  /// they all become the same value.
   double jumpAt(double h, double tolerance) const;
-  /// How far apart what the next step reads may be where a kernel keeps a number within `tolerance` of h: 0 where
-  /// nothing that is `moved` from what the reference has is read.
+  /// Returns how far the value that the next step reads may be from the reference's, if a kernel stores a number within
+  /// `tolerance` of h. `moved` is the part of the tolerance that is due to the inputs; f32 states deviate only if it or
+  /// a rounding is not 0.
   double spreadAt(double h, double tolerance, double moved) const;
-  /// How far a number may be off that follows from others which were rounded the other way; beside it are
-  /// numbers of the size `typical`.
+  /// Returns an empirical bound of the error of h if its inputs were rounded the other way; `typical` is the size of
+  /// the numbers around it.
   double loosenessOf(double h, double typical) const;
-  /// Of adding the number h to another in f32; an integer that stands for it is off by as much of what stands for 0.
+  /// Returns the rounding error of adding h to another number in f32. For a quantized number it includes the rounding
+  /// of the number that 0 represents.
   double roundingOf(double h) const;
 
 private:
@@ -77,39 +79,39 @@ private:
   double scale, shift, least, threshold, floor;
 };
 
-/// The weights of one layer and direction as numbers: s8 weights divided by their scales.
+/// Weights of one layer and direction as numbers: s8 weights divided by their scales.
 struct CellWeights {
   /// Row-major [I, G, O], [I, G, O], [3, O], [H, O], [G (+1), O]; or empty.
   std::vector<double> layer, iter, peephole, projection, bias;
 };
 
-/// What a step reads, as numbers.
+/// Inputs of a step, as numbers.
 struct CellInputs {
   std::span<const double> x, h, c; ///< h of SIC, c of DHC channels
   double attention = 0;
-  double (*sigmoid)(double) = nullptr; ///< null: the function of that name; tests of the judge give another
-  /// What is kept, as a number, of one of DHC channels that is rounded within the step; none: StateType::kept().
+  double (*sigmoid)(double) = nullptr; ///< null: the exact function; tests of the judge pass another
+  /// Returns the stored form, as a number, of a value that is rounded within the step (one of DHC channels); empty:
+  /// StateType::kept().
   std::function<double(double h, size_t channel)> kept{};
 };
 
-/// Of the gate number `gate`.
+/// Products of gate `gate`.
 Product layerProductOf(const RnnDesc &rnn, int64_t gate);
 Product iterProductOf(const RnnDesc &rnn, int64_t gate);
 
-/// What it makes, as numbers, not yet rounded to what is kept.
+/// Results of a step, as numbers, before rounding to the stored form.
 struct CellOutputs {
   std::vector<double> h, c;
-  std::vector<double> gates;       ///< [G, DHC] as training keeps them: activated; u before attention
+  std::vector<double> gates;       ///< [G, DHC] as stored by training: activated; u before attention
   std::vector<double> hiddenSums;  ///< linear before reset: U_o h + b_u'
   std::vector<double> unprojected; ///< LSTM with projection
-  /// Vanilla: the root of the sum of squares of the terms whose sum h is of; 1 at most if h is bounded.
+  /// Vanilla: the root of the sum of squares of the terms of h; at most 1 if h is bounded.
   std::vector<double> termNorms;
-  /// How far h, and the last gate of gru, are off if what is rounded within the step is rounded the
-  /// other way; empty: nothing is.
+  /// Errors of h, and of the last gate of gru, if values within the step are rounded the other way; empty: none.
   std::vector<double> jumps, candidateJumps;
 };
 
-/// x has as many channels as there are rows in `weights.layer`.
+/// x has as many channels as `weights.layer` has rows.
 CellOutputs computeCell(const RnnDesc &rnn, const Shape &shape, const StateType &state, const CellWeights &weights,
                         const CellInputs &in);
 

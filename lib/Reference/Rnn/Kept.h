@@ -1,10 +1,11 @@
-//===- Kept.h - How a kernel of an RNN keeps numbers ----------------------===//
+//===- Kept.h - Rounding of stored numbers in RNN references --------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Between one product and the next, numbers are stored as states and read as factors, which may round them to a
-// narrower type: with what error (Uncertain), as a plain kernel would (float), or one of the ways it may go (double).
+// Between products, numbers are stored as states and read as factors, which may round them to a narrower type. There is
+// one model for each number type: with the variance of the error (Uncertain), as in a plain kernel (float), or with one
+// drawn outcome (double).
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_REFERENCE_RNN_KEPT_H
@@ -19,7 +20,7 @@
 
 namespace quern::rnn {
 
-/// What a state may be kept as.
+/// Range of values that a state may be stored as.
 struct StateRange {
   double low, high;
 };
@@ -31,7 +32,7 @@ inline StateRange stateRangeOf(DataType type, const Uncertain &h) {
   return {roundTo(type, h.value - off), roundTo(type, h.value + off)};
 }
 
-/// How a kernel keeps states and reads the factors of products: as they are, or rounded to a narrower type.
+/// Models how a kernel stores states and reads the factors of products: unmodified, or rounded to a narrower type.
 template <typename Number> class Kept;
 
 template <> class Kept<Uncertain> {
@@ -39,7 +40,7 @@ public:
   Kept(DataType state, bool roundsOperands, uint64_t, bool)
       : type(state), roundsOperands(roundsOperands), roundsGradients(roundsOperands || state == DataType::BF16) {}
 
-  /// Near the middle of two values either may be kept.
+  /// Near the midpoint of two values, either may be stored.
   Uncertain state(const Uncertain &h) const {
     if (type == DataType::F32 || type == DataType::F64)
       return h;
@@ -81,8 +82,8 @@ private:
   bool roundsOperands, roundsGradients;
 };
 
-/// One of the ways that rounding to bf16 may go: what is rounded is off by some part of a step, which follows from the
-/// number and the draw, so that it is the same wherever the number is read.
+/// One outcome of rounding to bf16. A rounded number is off by a fraction of a step, which is derived from the number
+/// and the draw and is therefore the same at every read.
 template <> class Kept<double> {
 public:
   Kept(DataType state, bool roundsOperands, uint64_t draw, bool isAwayFrom0)
@@ -90,23 +91,23 @@ public:
         draw(draw), isAwayFrom0(isAwayFrom0) {}
 
   double state(double h) const { return type == DataType::F32 || type == DataType::F64 ? h : roundTo(type, h); }
-  /// Near the middle of two values every other draw has the one.
+  /// Near the midpoint of two values, draws alternate between them.
   double state(const Uncertain &h) const {
     const StateRange range = stateRangeOf(type, h);
     return (testdata::mix(std::bit_cast<uint64_t>(h.value)) + draw) % 2 ? range.low : range.high;
   }
   double operand(double x) const { return roundsOperands ? x + stepOfBf16(x) * part(x) : x; }
   double gradient(double d) const { return roundsGradients ? d + stepOfBf16(d) * part(d) : d; }
-  /// What arithmetic in f32 makes of a number, which is nothing beside roundings to bf16.
+  /// Returns a number with a drawn error of f32 arithmetic, which is negligible compared with roundings to bf16.
   double computed(const Uncertain &x) const {
     return roundsGradients ? x.value : x.value + x.deviation() * std::sqrt(12.0) * part(x.value);
   }
 
-  /// To a sum over steps, whose roundings are those of its terms but where they are alike.
+  /// Adds a term to a sum over steps. Its rounding matters only if all roundings have the same direction.
   void add(double &sum, double term) const { sum = (sum + term) * (isAwayFrom0 ? 1 + 0x1p-25 : 1); }
 
 private:
-  /// Of a step, from -1/2 to 1/2; with the sign of x.
+  /// Returns the error as a fraction of a step, from -1/2 to 1/2; odd in x.
   double part(double x) const {
     if (isAwayFrom0)
       return std::copysign(0.5, x);
@@ -138,7 +139,7 @@ public:
 
 private:
   Number sum{};
-  double squares = 0; ///< of the partial sums
+  double squares = 0; ///< sum of the squared partial sums
 };
 
 } // namespace quern::rnn

@@ -1,19 +1,19 @@
-//===- Reference.cpp - RNN as the specification has it -------------------===//
+//===- Reference.cpp - Reference of RNNs ----------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Layers, directions and steps around the equations of ReferenceCells.cpp:
+// Layers, directions and steps around the equations of Cells.cpp:
 //   (h_t,l  c_t,l) = Cell(h_t,l-1  h_t-1,l  c_t-1,l)
-// for each sequence on its own, up to its own length. Each direction runs its own stack; with the flag for a stack of
-// both directions a layer reads the states of both directions below.
+// for each sequence separately, up to its length. Each direction has its own stack; with the flag for a stack of both
+// directions, a layer reads the states of both directions of the layer below.
 //
-// Results of f32 are judged by a threshold. A state of a narrow type is rounded in each step, so there the reference
-// says what each element may be: the values that the exact one rounds to when sums are made in f32, as a rule one. The
-// next step follows the state that the results have, where one can be seen in them, so that a rounding that went the
-// other way is forgiven once and not followed by more. Where it cannot (stacks, sums of directions), the roundings of
-// integers are looked for that lead to the results (Roundings.h); otherwise what comes after a state near the midpoint
-// of two values may be off by as much as that moves it.
+// Results of f32 are judged by a threshold. A state of a narrow type is rounded in each step, so the reference
+// determines the permitted values of each element: the values that the exact one rounds to if sums are in f32, usually
+// one. If a state is visible in the results, the next step continues from it, so that a rounding that went the other
+// way is accepted once and has no further effect. If it is not visible (stacks, sums of directions), the reference
+// searches for the roundings of integers that lead to the results (Roundings.h). For other types, everything that
+// depends on a state near a midpoint may deviate accordingly.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/Rnn/Run.h"
@@ -35,7 +35,7 @@ namespace {
 
 using namespace rnn;
 
-/// The square root of the sum of squares over the last dim, for each element.
+/// Returns, for each element, the root of the sum of squares over the last dim.
 std::vector<double> rowNorms(const TensorDesc &desc, const std::vector<double> &values) {
   std::vector<double> norms(values.size());
   auto length = static_cast<size_t>(desc.dims[desc.ndims - 1]);
@@ -48,9 +48,9 @@ std::vector<double> rowNorms(const TensorDesc &desc, const std::vector<double> &
   return norms;
 }
 
-/// Errors are measured by 1 where gates bound the values, of c by what it has been at most; where they do not, by the
-/// row's norm, or by that of the terms of the sum behind an element if there are such of it and they are greater: in a
-/// row of few channels terms may cancel in all.
+/// Errors are relative to 1 if gates bound the values, and for c to its maximum so far. Otherwise they are relative to
+/// the row's norm or, if greater, the norm of the terms of an element's sum: in a row of few channels, all terms may
+/// cancel.
 std::vector<double> magnitudeOf(const RnnDesc &rnn, const TensorDesc &desc, const std::vector<double> &values,
                                 const std::vector<double> *terms) {
   const bool areBounded = isLstm(rnn) || isGru(rnn);
@@ -61,14 +61,14 @@ std::vector<double> magnitudeOf(const RnnDesc &rnn, const TensorDesc &desc, cons
   return sizes;
 }
 
-/// Whether kernels round what they keep or read, so that one error of f32 may become a step of a narrower type.
+/// Returns true if kernels round stored or read values, so that an error of f32 may become a step of a narrower type.
 bool isRoundedBetweenSteps(const PrimitiveDesc &desc) {
   const RnnDesc &rnn = std::get<Boxed<RnnDesc>>(desc.op);
   const FpmathMode mode = desc.attr.fpmathMode;
   return rnn.srcLayer.dataType != DataType::F32 || mode == FpmathMode::BF16 || mode == FpmathMode::Any;
 }
 
-/// No product rounded, all, and each combination.
+/// Returns all combinations of rounded products: first none, then all, then the others.
 std::vector<Operands> possibleOperands(const PrimitiveDesc &desc) {
   const RnnDesc &rnn = std::get<Boxed<RnnDesc>>(desc.op);
   if (rnn.srcLayer.dataType != DataType::F32 || !isRoundedBetweenSteps(desc))
@@ -93,7 +93,7 @@ struct Part {
   int32_t argument;
   TensorDesc desc;
   RunValues RunResults::*values;
-  std::vector<double> RunResults::*terms = nullptr; ///< the size of the terms behind each element, where that matters
+  std::vector<double> RunResults::*terms = nullptr; ///< size of the terms of each element, if it matters
 };
 
 std::vector<Part> partsOf(const RnnDesc &rnn) {
@@ -105,8 +105,8 @@ std::vector<Part> partsOf(const RnnDesc &rnn) {
   return parts;
 }
 
-/// What results may be, computed once for all outputs of an execution. Of f32 whose products may be
-/// rounded a kernel may do either.
+/// Permitted results, computed once for all outputs of an execution. If products of f32 may be rounded, a kernel may
+/// round them or not.
 class Follower {
 public:
   explicit Follower(std::vector<Run> runs) : runs(std::move(runs)), parts(partsOf(this->runs.front().rnn())) {}
@@ -141,15 +141,15 @@ private:
     }
     return likeliest;
   }
-  /// dst_layer by the roundings that lead to it; of the rest, which it does not show, whatever those
-  /// near a midpoint may lead to.
+  /// Computes dst_layer with the roundings that explain it. For the other outputs, which they do not determine, all
+  /// effects of roundings near a midpoint are permitted.
   RunResults explained(const Run &run) const {
     Roundings roundings = explain(run, dstLayer());
     RunResults results = run.compute({.roundings = &roundings});
     results.dstLayer = run.compute({.roundings = &roundings, .isStrict = true}).dstLayer;
     return results;
   }
-  /// The states in dst_layer, where they can be told from it: of one layer, not summed over directions.
+  /// Returns the states in dst_layer if it contains them: for one layer, not summed over directions.
   std::function<double(const RunPlace &)> seenIn(const Run &run) const {
     if (dstLayer().empty() || run.shape().layers != 1 || run.rnn().direction == RnnDirection::BidirectionalSum)
       return {};
@@ -161,9 +161,9 @@ private:
       return areNumbers ? run.state().stored(result) : result;
     };
   }
-  /// Integers whose states are not seen, of a size at which many runs take seconds at most.
+  /// Returns true for integers whose states are not visible, of a size for which many runs take at most seconds.
   bool mayExplain(const Run &run) const {
-    constexpr double mostProducts = 3e6; // of a sequence
+    constexpr double mostProducts = 3e6; // per sequence
     const Shape &s = run.shape();
     const double products = static_cast<double>(s.layers * s.directions * s.steps) *
                             static_cast<double>(s.gates * s.dhc) *
@@ -180,7 +180,7 @@ private:
   const std::vector<double> &dstLayer() const { return followed.front(); }
 
   std::vector<Run> runs;
-  std::vector<Part> parts; ///< dst_layer in front
+  std::vector<Part> parts; ///< dst_layer first
   std::vector<std::vector<double>> followed;
   RunResults found;
   bool isComputed = false;
@@ -218,7 +218,7 @@ ReferenceOutput outputOf(const RnnDesc &rnn, const Part &part, const RunResults 
   return output;
 }
 
-/// What lies behind the end of a sequence may be anything.
+/// Permits any values after the end of a sequence.
 void freeUnspecified(const WorkspaceSection &section, const Run &run, ReferenceOutput &output) {
   if (!run.hasLengths())
     return;

@@ -1,10 +1,10 @@
-//===- Roundings.cpp - Roundings of an RNN that may go either way --------===//
+//===- Roundings.cpp - Search for the roundings that a kernel chose -------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Sequences do not depend on each other, so each is explained by itself. A rounding moves nothing of earlier steps, so
-// that results are right up to the step of the first that went the other way: turning it makes more steps right.
+// Sequences are independent, so each is explained separately. A rounding does not affect earlier steps, so results are
+// correct up to the first step with a rounding that went the other way; flipping it makes more steps correct.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/Rnn/Roundings.h"
@@ -18,7 +18,7 @@
 namespace quern::rnn {
 
 double Roundings::stored(const StateType &state, const Rounding &at, double h) {
-  constexpr double near = 1e-3; // of a step, as StateType::toleranceOf()
+  constexpr double near = 1e-3; // fraction of a step, see StateType::toleranceOf()
   if (const double distance = state.distanceFromMiddle(h); distance < near)
     nearMid[at] = distance;
   return otherwise.contains(at) ? state.storedOtherwise(h) : state.stored(h);
@@ -26,7 +26,7 @@ double Roundings::stored(const StateType &state, const Rounding &at, double h) {
 
 namespace {
 
-/// How well a run agrees with results; the greater, the better.
+/// Agreement of a run with the results; greater is better.
 struct Agreement {
   int64_t rightSteps = 0;
   double minusErrors = 0;
@@ -37,7 +37,7 @@ class SequenceSearch {
 public:
   SequenceSearch(const Run &run, const std::vector<double> &results, int64_t n) : run(run), results(results), n(n) {}
 
-  /// The roundings to turn, as many as were found to help; and whether they explain everything.
+  /// Returns the roundings to flip, as far as they help, and whether they explain everything.
   std::pair<std::set<Rounding>, bool> find() {
     std::vector<Attempt> best = {attempt({})};
     while (!isRight(best.front()) && best.front().met.otherwise.size() < mostTurned) {
@@ -67,7 +67,7 @@ private:
 
   bool isRight(const Attempt &attempt) const { return attempt.agreement.rightSteps == run.shape().steps; }
 
-  /// The best of all so far, the very best in front.
+  /// Keeps the best attempts so far, the best one first.
   static void keep(std::vector<Attempt> &attempts, Attempt attempt) {
     for (const Attempt &known : attempts)
       if (known.met.otherwise == attempt.met.otherwise)
@@ -79,7 +79,7 @@ private:
       attempts.pop_back();
   }
 
-  /// Those nearest to the middle of two values first.
+  /// Returns the roundings nearest to a midpoint first.
   static std::vector<Rounding> candidatesOf(const Roundings &met) {
     std::vector<std::pair<double, Rounding>> sorted;
     for (const auto &[rounding, distance] : met.nearMid)
@@ -120,7 +120,7 @@ private:
 
 Roundings explain(const Run &run, const std::vector<double> &dstLayer) {
   Roundings all;
-  bool isExplained = true; // once a sequence is wrong, so are the results
+  bool isExplained = true; // a wrong sequence makes the results wrong
   for (int64_t n = 0; n < run.shape().batch && isExplained; ++n) {
     auto [turned, isRight] = SequenceSearch(run, dstLayer, n).find();
     all.otherwise.merge(turned);

@@ -1,11 +1,11 @@
-//===- Roundings.h - Roundings of an RNN that may go either way ----------===//
+//===- Roundings.h - Search for the roundings that a kernel chose ---------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A number near the middle of two integers may be kept as either, since sums are made in f32. What follows in a stack
-// or over time may differ by much. So the reference looks for the roundings that a kernel chose: those that lead to
-// the results that it made.
+// Because sums are in f32, a number near the midpoint of two integers may be stored as either. This can change all
+// later values of a stack or sequence. The reference therefore searches for the roundings that lead to the kernel's
+// results.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_REFERENCE_RNN_ROUNDINGS_H
@@ -18,13 +18,13 @@
 
 namespace quern::rnn {
 
-/// One channel of the state after step t of a sequence; t is -1 of the state that it starts from.
+/// One channel of the state after step t of a sequence; t is -1 for the initial state.
 struct RunPlace {
   int64_t layer, direction, t, n, channel;
   auto operator<=>(const RunPlace &) const = default;
 };
 
-/// A number that is rounded: a state, or one within the step, between r and U_o or before a projection.
+/// A number that is rounded: a state, or a value within a step (between r and U_o, or before a projection).
 struct Rounding {
   RunPlace at;
   bool isWithin = false;
@@ -32,20 +32,20 @@ struct Rounding {
   auto operator<=>(const Rounding &) const = default;
 };
 
-/// The choice of a run, and what it met.
+/// The roundings of a run: those chosen, and those that it encountered near a midpoint.
 class Roundings {
 public:
-  /// What is kept of h. What lies near the middle of two integers is noted.
+  /// Returns the stored form of h, and records it if it is near the midpoint of two integers.
   double stored(const StateType &state, const Rounding &at, double h);
 
-  std::set<Rounding> otherwise;       ///< those that go to the farther value
-  std::map<Rounding, double> nearMid; ///< those that might have, and how far from the middle
+  std::set<Rounding> otherwise;       ///< roundings to the farther value
+  std::map<Rounding, double> nearMid; ///< distance from the midpoint, for roundings near one
 };
 
 class Run;
 
-/// The roundings that explain these values of dst_layer, as far as they were found: one after the other is turned that
-/// makes most of the results right, from a few of the best choices at a time.
+/// Returns roundings that explain these values of dst_layer, as far as they were found. The search flips one rounding
+/// at a time, the one that makes most results correct, starting from a few of the best choices.
 Roundings explain(const Run &run, const std::vector<double> &dstLayer);
 
 } // namespace quern::rnn

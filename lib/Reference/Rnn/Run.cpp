@@ -1,10 +1,6 @@
-//===- Run.cpp - An RNN over layers, directions and time -----------------===//
+//===- Run.cpp - Reference of an RNN over layers and time -----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See ReferenceRun.h.
-//
 //===----------------------------------------------------------------------===//
 #include "Reference/Rnn/Run.h"
 
@@ -19,7 +15,7 @@
 namespace quern::rnn {
 namespace {
 
-/// Row `row` of a matrix with rows of `length`.
+/// Returns row `row` of a matrix with rows of `length`.
 std::span<const double> rowOf(const std::vector<double> &values, int64_t row, int64_t length) {
   return std::span(values).subspan(static_cast<size_t>(row * length), static_cast<size_t>(length));
 }
@@ -39,20 +35,21 @@ bool isAny(const std::vector<double> &spread) {
   return std::any_of(spread.begin(), spread.end(), [](double off) { return off > 0; });
 }
 
-/// How far `value` may be off when what a step reads is: by `spread`, or by what was ever met, if that is less.
+/// Bounds the error of `value` if a step's inputs have errors: by `spread`, or by the empirical bound if that is
+/// smaller.
 double loosenessOf(const StateType &state, double value, double jump, const std::vector<double> &beside,
                    double spread) {
   return std::min(state.loosenessOf(value, rootMeanSquare(beside)) + jump, spread);
 }
 
-/// The part of layer and direction number `index` of `count`.
+/// Returns the part for layer and direction number `index` of `count`.
 std::vector<double> partOf(const std::vector<double> &values, size_t index, size_t count) {
   size_t length = values.size() / count;
   auto first = values.begin() + static_cast<std::ptrdiff_t>(index * length);
   return {first, first + static_cast<std::ptrdiff_t>(length)};
 }
 
-/// `scales` repeat along the values of a row-major tensor whose last dims they are for.
+/// Divides by `scales`, which repeat along a row-major tensor whose last dims they apply to.
 void divide(std::vector<double> &values, const std::vector<float> &scales) {
   for (size_t i = 0; i < values.size() && !scales.empty(); ++i)
     values[i] /= static_cast<double>(scales[i % scales.size()]);
@@ -135,7 +132,7 @@ void Run::readWeights(const std::vector<double> &layer, const std::vector<double
     divide(part.iter, quantized.weightsScales);
     divide(part.projection, quantized.projectionScales);
     for (auto &[matrix, productOf] : {std::pair(&part.layer, &layerProductOf), std::pair(&part.iter, &iterProductOf)})
-      for (size_t i = 0; i < matrix->size(); ++i) // of inputs, gates, channels
+      for (size_t i = 0; i < matrix->size(); ++i) // index over inputs, gates, channels
         (*matrix)[i] = stateType.operand((*matrix)[i], productOf(desc, static_cast<int64_t>(i) / s.dhc % s.gates));
     for (double &w : part.projection)
       w = stateType.operand(w, Product::Projection);
@@ -143,17 +140,17 @@ void Run::readWeights(const std::vector<double> &layer, const std::vector<double
   }
 }
 
-/// One sequence in one layer and direction.
+/// State of one sequence in one layer and direction.
 struct Run::Sequence {
   int64_t layer, direction, n;
-  std::vector<double> h, c; ///< the state, as stored, and the cell
+  std::vector<double> h, c; ///< the state, in stored form, and the cell
   const RunOptions &options;
-  /// 1, or what |c| has been at most: what is left of a sum that cancels is as inexact as its terms.
+  /// The maximum of 1 and |c| so far: a sum that cancels has the absolute error of its terms.
   std::vector<double> cSizes;
-  std::vector<double> hSpread, cSpread; ///< how far each may be off, rounded the other way or following from what was
+  std::vector<double> hSpread, cSpread; ///< possible differences of h and c, from roundings and from inputs
 };
 
-/// What a step of a layer reads: numbers, as products have them.
+/// Inputs of a layer's step: numbers as products read them.
 struct Run::Input {
   std::vector<double> x, spread;
 };
@@ -190,7 +187,7 @@ void Run::setState(RunValues &values, size_t at, double h, double stored, double
   values.low[at] = std::min(low, high) - rounding, values.high[at] = std::max(low, high) + rounding;
 }
 
-/// The next step reads what the results show of this one, as far as that may be.
+/// Continues from the state that the results show, if it is permitted.
 void Run::follow(Sequence &sequence, RunPlace at, const CellOutputs &out, std::span<const double> off) const {
   for (at.channel = 0; at.channel < s.dic; ++at.channel) {
     auto channel = static_cast<size_t>(at.channel);
@@ -299,7 +296,7 @@ void Run::runSequence(Sequence &sequence, RunResults &results) const {
     int64_t last = static_cast<int64_t>(stack(at.layer, at.direction)) * s.batch + at.n;
     const auto row =
         static_cast<size_t>((static_cast<int64_t>(stack(at.layer, at.direction)) * s.steps + at.t) * s.batch + at.n);
-    for (size_t o = 0; o < out.h.size(); ++o) // what is judged is what was computed
+    for (size_t o = 0; o < out.h.size(); ++o) // judged by the computed values
       setState(results.dstIter, static_cast<size_t>(last) * out.h.size() + o, out.h[o],
                results.stored[row * out.h.size() + o], results.off[row * out.h.size() + o], desc.dstIter.dataType);
     for (size_t o = 0; o < out.c.size(); ++o)
@@ -331,7 +328,7 @@ RunResults Run::emptyResults() const {
   return results;
 }
 
-/// 1 at least, of finite numbers.
+/// Returns sizes of finite numbers, at least 1.
 static std::vector<double> sizesOf(std::span<const double> numbers) {
   std::vector<double> sizes;
   for (double number : numbers)
@@ -342,7 +339,7 @@ static std::vector<double> sizesOf(std::span<const double> numbers) {
 std::vector<double> Run::initialState(int64_t layer, int64_t direction, int64_t n, const RunOptions &options) const {
   std::span<const double> given = rowOf(srcIter, static_cast<int64_t>(stack(layer, direction)) * s.batch + n, s.sic);
   std::vector<double> h(given.begin(), given.end());
-  if (!desc.srcIter.isZero() && desc.srcIter.dataType != desc.srcLayer.dataType) // f32 beside integers
+  if (!desc.srcIter.isZero() && desc.srcIter.dataType != desc.srcLayer.dataType) // f32 combined with integers
     for (size_t i = 0; i < h.size(); ++i)
       h[i] = storedAt(options, {{layer, direction, -1, n, 0}, static_cast<int64_t>(i), false}, h[i]);
   return h;
@@ -365,7 +362,7 @@ RunResults Run::compute(const RunOptions &options) const {
                           sizesOf(c),
                           std::vector<double>(h.size()),
                           std::vector<double>(c.size())};
-        // Of a sequence without steps: the state that it keeps, if that has as many channels.
+        // Result of a sequence without steps: its initial state, if that has the same number of channels.
         for (int64_t o = 0; o < s.dic; ++o) {
           const double stored = s.sic == s.dic ? h[static_cast<size_t>(o)] : stateType.stored(0);
           setState(results.dstIter, static_cast<size_t>(row * s.dic + o), stateType.number(stored), stored, 0,
@@ -377,7 +374,7 @@ RunResults Run::compute(const RunOptions &options) const {
   return results;
 }
 
-/// dst_layer from the states of the last layer. A sum is of what is kept of both directions.
+/// Computes dst_layer from the states of the last layer. A sum adds the stored states of both directions.
 void Run::combine(RunResults &results) const {
   const bool isSum = desc.direction == RnnDirection::BidirectionalSum;
   const int64_t width = s.dlc(desc);
@@ -405,7 +402,7 @@ void Run::combine(RunResults &results) const {
   }
 }
 
-/// Adds a state, as it is kept, to a sum.
+/// Adds a stored state to a sum.
 void Run::addState(RunValues &sums, size_t at, double h, double stored, double off, bool isFirst) const {
   const bool isIntegerSum = isQuantized(desc) && !isFloating(desc.dstLayer.dataType);
   auto keptOf = [&](double value) { return isIntegerSum ? stateType.stored(value) : stateType.kept(value); };

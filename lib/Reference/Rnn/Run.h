@@ -1,9 +1,9 @@
-//===- Run.h - An RNN over layers, directions and time -------------------===//
+//===- Run.h - Reference of an RNN over layers and time -------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The inputs of one execution as logical values, and the recurrence over them.
+// Logical values of the inputs of one execution, and the recurrence over them.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_REFERENCE_RNN_RUN_H
@@ -15,43 +15,43 @@
 
 namespace quern::rnn {
 
-/// Filled element by element; the ends are those of what arithmetic in f32 may make of the exact value.
+/// Values that are set one element at a time; the bounds are those of f32 arithmetic around the exact value.
 struct RunValues : PossibleValues {
   void resize(size_t count);
-  /// An error of at most `off`. What is not finite has none.
+  /// Sets an element with an error of at most `off`. Values that are not finite have no error.
   void set(size_t at, double value, double off);
   double offAt(size_t at) const { return high[at] - exact[at]; }
-  /// Whether an element of that type may be `value`.
+  /// Returns true if an element of this type may be `value`.
   bool contains(DataType type, size_t at, double value) const;
 };
 
-/// Row-major over the dims of the tensor or of the workspace's part of that name.
+/// Results, row-major over the dims of the tensor or of the workspace section of that name.
 struct RunResults {
   RunValues dstLayer, dstIter, dstIterC;
   RunValues gates, states, cells, hiddenSums;
-  /// Vanilla: of the sums behind states, dstLayer and dstIter.
+  /// Vanilla: norms of the terms of states, dstLayer and dstIter.
   std::vector<double> termNorms, dstLayerTermNorms, dstIterTermNorms;
-  std::vector<double> cellSizes, dstIterCSizes; ///< lstm: 1, or what |c| was at most until then
-  std::vector<double> h;                        ///< states as numbers, not rounded to what is kept
-  std::vector<double> stored;                   ///< and rounded
-  std::vector<double> off;                      ///< how far each of these may be off
-  /// How far what the next step or layer reads of each may be from what is kept of h: 0 as a rule.
+  std::vector<double> cellSizes, dstIterCSizes; ///< lstm: the maximum of 1 and all |c| so far
+  std::vector<double> h;                        ///< states as numbers, not rounded to the stored form
+  std::vector<double> stored;                   ///< stored form of the states
+  std::vector<double> off;                      ///< permitted error of each state in `h`
+  /// Possible difference between the state that the next step or layer reads and the stored form of h; usually 0.
   std::vector<double> spread;
 };
 
 struct RunOptions {
-  /// The state after a step, as stored, where a result shows it: what the next step has read if it is
-  /// one that the state may be.
+  /// Returns the stored state after a step if the results show it; the next step then continues from it if it is
+  /// permitted.
   std::function<double(const RunPlace &)> seen{};
-  double (*sigmoid)(double) = nullptr; ///< null: the function of that name
-  Roundings *roundings = nullptr;      ///< of integers: which numbers are rounded the other way
-  bool isStrict = false;               ///< no number may be off because another may have been rounded the other way
-  std::optional<int64_t> only{};       ///< nothing but this sequence
+  double (*sigmoid)(double) = nullptr; ///< null: the exact function
+  Roundings *roundings = nullptr;      ///< for integers: numbers that are rounded the other way
+  bool isStrict = false;               ///< true if errors exclude numbers that were rounded the other way
+  std::optional<int64_t> only{};       ///< if set, only this sequence is computed
 };
 
 class Run {
 public:
-  /// Of a verified problem whose sizes are known; `invalid_arguments` for a missing input.
+  /// Creates a run of a verified problem with known sizes. Fails with `invalid_arguments` if an input is missing.
   static Result<Run> make(const PrimitiveDesc &desc, const ReferenceInputs &inputs, Operands operands = {},
                           const Variant &variant = {});
 
@@ -61,7 +61,7 @@ public:
   const Shape &shape() const { return s; }
   const StateType &state() const { return stateType; }
   bool hasLengths() const { return !desc.seqLengths.isZero(); }
-  /// Of each sequence, from 0 to T.
+  /// Length of each sequence, from 0 to T.
   const std::vector<int64_t> &lengths() const { return lengthOf; }
 
 private:
@@ -81,20 +81,20 @@ private:
   struct Sequence;
   struct Input;
   RunResults emptyResults() const;
-  /// As stored.
+  /// Returns the state in its stored form.
   std::vector<double> initialState(int64_t layer, int64_t direction, int64_t n, const RunOptions &options) const;
   void runSequence(Sequence &sequence, RunResults &results) const;
   Input inputOf(const RunPlace &at, const RunResults &results) const;
   void keepStep(Sequence &sequence, const RunPlace &at, const CellOutputs &out, const CellSpread *spread,
                 RunResults &results) const;
-  /// What the next step reads of c.
+  /// Computes c as the next step reads it.
   void keepCells(Sequence &sequence, const CellOutputs &out, const CellSpread *spread) const;
   void keepState(Sequence &sequence, const RunPlace &at, const CellOutputs &out, const CellSpread *spread,
                  RunResults &results) const;
-  /// What is kept of h.
+  /// Returns the stored form of h.
   double storedAt(const RunOptions &options, const Rounding &at, double h) const;
   void follow(Sequence &sequence, RunPlace at, const CellOutputs &out, std::span<const double> off) const;
-  /// A state, and what is kept of it, as an output of this type has it.
+  /// Sets a state, given as h and in its stored form, as an output of this type has it.
   void setState(RunValues &values, size_t at, double h, double stored, double off, DataType output) const;
   void addState(RunValues &sums, size_t at, double h, double stored, double off, bool isFirst) const;
   void combine(RunResults &results) const;
@@ -104,14 +104,14 @@ private:
   Shape s;
   StateType stateType;
   bool saturatesSums;
-  DataType cellType; ///< that c is kept in; f32 as it is
-  /// srcLayer as numbers, srcIter as it is given, zeros as stored.
+  DataType cellType; ///< type in which c is stored; f32: unmodified
+  /// srcLayer as numbers, srcIter as given, absent states in their stored form.
   std::vector<double> srcLayer, srcIter, srcIterC, attention;
   std::vector<int64_t> lengthOf;
-  std::vector<CellWeights> weights; ///< of each layer and direction
+  std::vector<CellWeights> weights; ///< one for each layer and direction
 };
 
-/// As computeRnnReference(), of a library that differs so.
+/// Like computeRnnReference(), for a library with these deviations.
 Result<std::vector<ReferenceOutput>> computeReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs,
                                                       const Variant &variant);
 

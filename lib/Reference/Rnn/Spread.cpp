@@ -1,9 +1,9 @@
-//===- Spread.cpp - How far roundings move what follows ------------------===//
+//===- Spread.cpp - Propagation of rounding differences -------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See ReferenceSpread.h. The steps are those of ReferenceCells.cpp.
+// The steps are those of Cells.cpp.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/Rnn/Spread.h"
@@ -14,12 +14,12 @@
 namespace quern::rnn {
 namespace {
 
-/// Of sigma(a), whose value is `g`, when a moves by `off`: the slope g (1 - g) is 1/4 at most, and
-/// grows by exp(off) at most.
+/// Returns the change of sigma(a), whose value is `g`, if a moves by `off`: the slope g (1 - g) is at most 1/4 and
+/// grows by at most exp(off).
 double ofSigmoid(double g, double off) { return std::min({off / 4, g * (1 - g) * std::expm1(off), 1.0}); }
-/// Of tanh(a), whose value is `t`.
+/// Returns the change of tanh(a), whose value is `t`.
 double ofTanh(double t, double off) { return std::min({off, (1 - t * t) * std::expm1(2 * off) / 2, 2.0}); }
-/// Of a product.
+/// Returns the change of a product.
 double ofProduct(double a, double offA, double b, double offB) {
   return std::fabs(a) * offB + std::fabs(b) * offA + offA * offB;
 }
@@ -111,7 +111,7 @@ private:
     }
   }
 
-  /// h' = u h + (1 - u) o moves by u dh + (h - o) du + (1 - u) do, and by products of those.
+  /// h' = u h + (1 - u) o changes by u dh + (h - o) du + (1 - u) do, and by products of these.
   void blend(size_t o) {
     const double open = hasAttention(rnn) ? 1 - in.attention : 1, u = open * made(0, o),
                  du = std::fabs(open) * gate(0, o);
@@ -119,10 +119,10 @@ private:
                   du * (off.h[o] + gate(2, o));
   }
 
-  /// Of what is kept within a step near h.
+  /// Returns the change of a value stored within a step, near h.
   double keptMove(double h, double moved) const { return state.spreadAt(h, state.toleranceOf(h, 1) + moved, moved); }
 
-  /// For each column: the sum of the moves of a vector times the sizes of its weights.
+  /// Returns, for each column, the sum of a vector's changes times the magnitudes of its weights.
   std::vector<double> sums(const std::vector<double> &matrix, std::span<const double> moves) const {
     const size_t columns = out.gates.size();
     std::vector<double> all(columns);
@@ -145,7 +145,7 @@ private:
   const CellOutputs &out;
   const InputSpread &off;
   size_t channels;
-  std::vector<double> fromX, fromH; ///< how far W x and U h may move
+  std::vector<double> fromX, fromH; ///< possible changes of W x and U h
   CellSpread spread;
 };
 

@@ -1,10 +1,10 @@
-//===- Spread.h - How far roundings move what follows --------------------===//
+//===- Spread.h - Propagation of rounding differences ---------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A state near the midpoint of two values may be kept as either. What a step makes of states that are so far from those
-// of the reference is bounded by the slopes of its equations.
+// A state near the midpoint of two values may be stored as either. If the inputs of a step differ from the reference's
+// by a bounded amount, the slopes of the step's equations bound the difference of its results.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_REFERENCE_RNN_SPREAD_H
@@ -14,17 +14,18 @@
 
 namespace quern::rnn {
 
-/// How far each number that a step reads may be from that of CellInputs, 0 or more.
+/// Greatest difference of each number that a step reads from CellInputs; not negative.
 struct InputSpread {
-  std::span<const double> x, h, c; ///< c is empty but of an LSTM
+  std::span<const double> x, h, c; ///< c is empty unless the cell is an LSTM
 };
 
-/// How far what it makes may be from CellOutputs, arithmetic left out: elements as there.
+/// Greatest difference of the results from CellOutputs, without arithmetic errors; elements as there.
 struct CellSpread {
   std::vector<double> h, c, gates, hiddenSums, unprojected;
 };
 
-/// A bound for any inputs within `off` of `in`, of which the cell makes `out`, and any rounding within the step.
+/// Returns a bound for all inputs within `off` of `in`, for which the cell computes `out`, and any rounding within the
+/// step.
 CellSpread spreadOf(const RnnDesc &rnn, const Shape &shape, const StateType &state, const CellWeights &weights,
                     const CellInputs &in, const CellOutputs &out, const InputSpread &off);
 

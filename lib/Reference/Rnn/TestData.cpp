@@ -1,14 +1,14 @@
-//===- TestData.cpp - Inputs of RNNs from a seed -------------------------===//
+//===- TestData.cpp - Test inputs of RNNs ---------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Nothing is near 0: every channel of every row is to be seen in some result, also where results are few and of a
-// narrow type. Weights shrink with the number of inputs, so that gates are neither all open nor all shut and a long
-// sequence does not grow. Designed data is positive and its weights sparse, so that nothing cancels; each gate reads
-// every channel in some column. Integers have the ends of their types, and are designed as little as dense. Special
-// data has sequences of one kind: NaN, an infinity, large values or denormals. What backward reads of forward is what
-// the reference of forward makes of the same seed, NaN behind the ends of sequences.
+// No value is near 0, so that every channel of every row affects some result, even if there are few results of a narrow
+// type. Weights decrease with the number of inputs, so that gates are neither all open nor all closed and states do not
+// grow over a long sequence. Designed data is positive and its weights are sparse, so that nothing cancels; each gate
+// reads every channel in some column. Integers include the limits of their types and have no designed variant. Special
+// data has sequences with NaN, an infinity, large values or denormals. For backward, the results of forward are
+// computed by the forward reference from the same seed, with NaN after the end of sequences.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/TestData/TestValues.h"
@@ -45,7 +45,7 @@ public:
   }
 
   double valueAt(int64_t position, uint64_t bits) const {
-    if (argument == arg::seqLengths) // the first is whole: a batch of empty sequences has nothing to compute
+    if (argument == arg::seqLengths) // the first has all steps, so that there is something to compute
       return static_cast<double>(position == 0
                                      ? rnn.srcLayer.dims[0]
                                      : static_cast<int64_t>(bits % static_cast<uint64_t>(rnn.srcLayer.dims[0] + 1)));
@@ -62,24 +62,24 @@ public:
 
 private:
   bool isMatrix() const { return argument == arg::weights || argument == arg::weights1 || argument == arg::weights3; }
-  /// Of a stack: only the first layer reads a source, which is greater than what gates make.
+  /// Only the first layer of a stack reads a source, whose values exceed those of gates.
   bool isOfFirstLayer(int64_t position) const {
     return argument == arg::weights && tensor.dims[0] > 1 && position < tensor.elements() / tensor.dims[0];
   }
   bool readsStates(int64_t position) const {
     return argument == arg::weights && rnn.cell != Alg::VanillaRnn && position >= tensor.elements() / tensor.dims[0];
   }
-  /// Over many steps c may reach 20; where |P_f c| > 1, c opens the gate that keeps it, and any
-  /// rounding grows from step to step.
+  /// Over many steps c may reach 20. If |P_f c| > 1, c opens the gate that preserves it, and any rounding error grows
+  /// from step to step.
   bool isPeepholeOfMany() const { return argument == arg::weights2 && rnn.srcLayer.dims[0] >= 100; }
 
-  /// Of either sign, from 0.5 to 1.5.
+  /// Returns a value of either sign with a magnitude from 0.5 to 1.5.
   static double awayFromZero(uint64_t bits) {
     return (bits & 1 ? -1 : 1) * (0.5 + static_cast<double>(bits >> 40) * 0x1p-24);
   }
 
   double denseFloat(int64_t position, uint64_t bits) const {
-    if (isMatrix()) // of L, D, I, …: a sum of I products has a deviation of 0.8 times theirs
+    if (isMatrix()) // [L, D, I, …]: a sum of I products has 0.8 times their deviation
       return awayFromZero(bits) * (readsStates(position) ? 2.4 : 0.8) /
              std::sqrt(static_cast<double>(std::max<int64_t>(tensor.dims[2], 1)));
     if (isPeepholeOfMany())
@@ -111,8 +111,8 @@ private:
     }
   }
 
-  /// About two weights of a column, and some column of each gate for each input, are not 0. Of two
-  /// gates one is the greater.
+  /// About two weights of a column are nonzero, and each input has a nonzero weight in some column of each gate. One of
+  /// two gates has the greater weights.
   double designedWeight(int64_t position, uint64_t bits) const {
     const bool isOfGates = tensor.ndims == 5;
     const int64_t inputs = tensor.dims[2], columns = tensor.dims[tensor.ndims - 1],
@@ -129,7 +129,7 @@ private:
   double designedFloat(int64_t position, uint64_t bits) const {
     if (isMatrix())
       return designedWeight(position, bits);
-    if (argument == arg::bias) // of L, D, G, O
+    if (argument == arg::bias) // [L, D, G, O]
       return (static_cast<double>(1 + bits % 4) +
               static_cast<double>(position / tensor.dims[3] % tensor.dims[2] % 2) * 4) /
              8;
@@ -138,7 +138,7 @@ private:
     return static_cast<double>(1 + bits % 4) / 4;
   }
 
-  /// One of eight is an end of its type. What stands for 0 is the data's shift, and 0 of weights.
+  /// One value in eight is a limit of its type. Zero is represented by the data's shift, in weights by 0.
   double integer(uint64_t bits) const {
     const bool isUnsigned = tensor.dataType == DataType::U8;
     const double zero = isMatrix() ? 0 : std::round(static_cast<double>(quantization.dataShift));
@@ -157,8 +157,8 @@ private:
   bool isInteger, isDesigned, isSpecial;
 };
 
-/// Behind packed s8 weights, as a reorder writes them: the sums over the input channels, f32, dense
-/// over the other, padded dims.
+/// Appends sums to packed s8 weights, as a reorder does: over the input channels, in f32, dense over the other, padded
+/// dims.
 void appendSums(const TensorDesc &weights, void *buffer) {
   constexpr int input = 2;
   TensorDesc alone = weights;
@@ -178,12 +178,12 @@ void appendSums(const TensorDesc &weights, void *buffer) {
   std::memcpy(static_cast<char *>(buffer) + start, sums.data(), sums.size() * sizeof(float));
 }
 
-/// What training forward keeps of the inputs of this seed.
+/// Writes the data that training forward stores for the inputs of this seed.
 void fillWorkspace(const PrimitiveDesc &desc, FillKind kind, uint64_t seed, const TensorDesc &workspace, void *buffer) {
   PrimitiveDesc forward = desc;
   RnnDesc &rnn = *std::get<Boxed<RnnDesc>>(forward.op);
   rnn.prop = PropKind::ForwardTraining;
-  if (rnn.bias.isAny()) // no argument of backward
+  if (rnn.bias.isAny()) // not an argument of backward
     rnn.bias = *TensorDesc::dense(rnn.bias.shape(), rnn.bias.dataType);
   std::vector<std::vector<char>> buffers;
   ReferenceInputs inputs;

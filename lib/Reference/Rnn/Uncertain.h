@@ -1,11 +1,11 @@
-//===- Uncertain.h - Numbers that know how exact f32 makes them -----------===//
+//===- Uncertain.h - Numbers with the variance of their f32 errors --------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A number is computed in double; beside it stands the variance of what the same operations in f32 make of it, each of
-// which rounds: errors are taken for independent, so that those of a sum add as squares, as do those of its partial
-// sums. What comes of a long chain of products and sums is thus judged by the terms behind it, whatever cancels.
+// A number is computed in double, together with the variance of the result of the same operations in f32, each of which
+// rounds. Errors are assumed to be independent, so the variances of the terms of a sum and of its partial sums add up.
+// Results of long chains of products and sums are therefore judged by the size of their terms, even if these cancel.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_REFERENCE_RNN_UNCERTAIN_H
@@ -24,9 +24,9 @@ struct Uncertain {
   double deviation() const { return std::sqrt(variance); }
 };
 
-/// Of rounding a number of size 1 to f32: an even error, of half a unit in the last place at most.
+/// Variance of rounding a number of size 1 to f32: a uniform error of at most half an ulp.
 inline constexpr double varianceOfF32 = 0x1p-48 / 3;
-/// Between a number of bf16 of the size of x and the next; 0 where x is one, and nothing is rounded.
+/// Returns the distance between bf16 numbers of the size of x; 0 if x is a bf16 number and is not rounded.
 inline double stepOfBf16(double x) {
   const auto single = static_cast<float>(x);
   const bool isExact = static_cast<double>(single) == x && (std::bit_cast<uint32_t>(single) & 0xffff) == 0;
@@ -45,7 +45,7 @@ inline Uncertain operator*(const Uncertain &a, const Uncertain &b) {
 }
 inline Uncertain &operator+=(Uncertain &a, const Uncertain &b) { return a = a + b; }
 
-/// Functions are approximated, to a few units.
+/// Functions are approximated, with an error of a few ulp.
 inline Uncertain tanh(const Uncertain &x) {
   const double t = std::tanh(x.value), slope = 1 - t * t;
   return {t, slope * slope * x.variance + 16 * varianceOfF32 * t * t};

@@ -1,12 +1,12 @@
-//===- Reference.cpp - Softmax as the specification has it ---------------===//
+//===- Reference.cpp - Reference of softmax -------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Forward:  y = exp(x - max) / sum exp(x - max), or its logarithm (x - max) - ln sum exp(x - max), along one axis.
-// Backward: ds = y (dy - sum dy y), or for the logarithm ds = dy - exp(y) sum dy.
-// A row with NaN or +inf gives NaN, and so does a row of only -inf, except that accurate_inf_as_zero gives zeros for
-// that one. Forward goes on with the source scale, post-ops and destination scale (PostOpsReference.h).
+// Forward is y = exp(x - max) / sum exp(x - max), or its logarithm (x - max) - ln sum exp(x - max), along one axis.
+// Backward is ds = y (dy - sum dy y), or for the logarithm ds = dy - exp(y) sum dy. A row with NaN or +inf gives NaN,
+// and so does a row of only -inf, except that accurate_inf_as_zero gives zeros for it. Forward continues with the
+// source scale, post-ops and destination scale (Attributes/PostOps.h).
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -56,13 +56,12 @@ template <typename Real> void forwardRow(const Row &row, Alg alg, const std::vec
     y.exact[row.at(i)] = static_cast<double>(value);
     squares += std::isfinite(value) ? value * value : 0;
   }
-  // Of a logarithm each element stands for itself: the sum that it subtracts is off by a part of 1.
+  // Errors of a logarithm are relative to 1: a relative error of the sum is an absolute error of its logarithm.
   for (int64_t i = 0; i < row.length; ++i)
     y.magnitude[row.at(i)] = alg == Alg::SoftmaxLog ? 1 : static_cast<double>(std::sqrt(squares));
 }
 
-/// The least number that the arithmetic behind keeps all digits of: f64's where the reference computes
-/// in long double, else f32's.
+/// Least normal number of the arithmetic under test: f64 if the reference computes in long double, otherwise f32.
 template <typename Real> constexpr Real leastNormal = sizeof(Real) > sizeof(double) ? Real(0x1p-1022) : Real(0x1p-126);
 
 template <typename Real>
@@ -73,7 +72,7 @@ void backwardRow(const Row &row, Alg alg, const std::vector<double> &y, const st
   for (int64_t i = 0; i < row.length; ++i) {
     Real term = static_cast<Real>(dy[row.at(i)]) * (isLog ? 1 : static_cast<Real>(y[row.at(i)]));
     sum += term;
-    // A product below the least normal number is rounded by as much as that one would be.
+    // A denormal product has the absolute rounding error of the least normal number.
     terms += isLog || term == 0 ? std::fabs(term) : std::max(std::fabs(term), leastNormal<Real>);
   }
   for (int64_t i = 0; i < row.length; ++i) {
@@ -94,7 +93,7 @@ Result<std::vector<double>> input(const ReferenceInputs &inputs, int32_t argumen
   return gather(desc, found->second);
 }
 
-/// Replaces results by what the attributes make of them, and tells the judge where they come from.
+/// Applies the attributes to the results, and sets the values and the function that the judge needs.
 Result<void> applyAttributes(const Attributes &attr, const ReferenceInputs &inputs, bool isWide, ReferenceOutput &out) {
   Result<AttributeChain> made = AttributeChain::make(attr, out.desc, inputs, isWide);
   if (!made)

@@ -1,11 +1,11 @@
-//===- Reference.cpp - Sum as the specification has it -------------------===//
+//===- Reference.cpp - Reference of sum -----------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
 // dst = sat(((s_0 · src_0) + s_1 · src_1) + …), each operation rounded to f32 (f64 if a tensor is f64) in the order
-// written. Values are computed with those operations, so that they are exact. Sums without floats are exact and
-// saturate once.
+// written. The reference performs the same operations, so values are exact. Sums without floats are exact and saturate
+// once.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/Reference.h"

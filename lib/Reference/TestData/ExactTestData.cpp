@@ -1,11 +1,11 @@
-//===- ExactTestData.cpp - Inputs of what is judged exactly --------------===//
+//===- ExactTestData.cpp - Test inputs of primitives with exact results ---===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A reorder, a sum and a concat are judged exactly, so their data may be as wild as it likes: values of every
-// magnitude, halves that must round to even, and the ends of each type, which saturate on the way to another. Designed
-// data are small integers, special data have NaN, infinities and denormals among the dense.
+// Results of a reorder, a sum and a concat must be exact, so their data may be arbitrary: values of every magnitude,
+// halves that must round to even, and the limits of each type, which saturate in other types. Designed data are small
+// integers; special data have NaN, infinities and denormals among the dense values.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/TestData/TestValues.h"
@@ -21,7 +21,7 @@ namespace {
 
 using namespace testdata;
 
-/// Magnitudes around those at which each narrow type ends.
+/// Magnitudes around the limits of each narrow type.
 constexpr double magnitudes[] = {0.01, 1, 1, 1, 25, 60, 300, 20000, 1e9, 1e18};
 
 double floatOf(DataType type, uint64_t bits) {

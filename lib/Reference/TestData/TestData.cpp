@@ -1,10 +1,9 @@
-//===- TestData.cpp - Inputs from a seed ---------------------------------===//
+//===- TestData.cpp - Test inputs from a seed -----------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See TestData.h. Every value is a hash of seed, argument and position: there is no generator
-// state to share or to order.
+// Every value is a hash of seed, argument and position, so there is no generator state to share or to order.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/TestData/TestData.h"
@@ -22,7 +21,7 @@ namespace {
 
 using namespace testdata;
 
-/// What a row of special data holds besides dense values, by the row's hash.
+/// Returns a value of a special row; the hash of the row selects its kind.
 double specialValue(DataType type, uint64_t rowBits, uint64_t bits, double dense) {
   bool rare = bits % 5 == 0;
   constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -50,8 +49,8 @@ double specialValue(DataType type, uint64_t rowBits, uint64_t bits, double dense
   }
 }
 
-/// Integers from -3 to 3. The first two of a row are the largest, so that no logarithm comes near 0: there a relative
-/// threshold would ask for more digits of the sum than f32 has.
+/// Returns an integer from -3 to 3. The first two of a row are the largest, so that no logarithm is near 0, where a
+/// relative threshold would need more digits of the sum than f32 has.
 double designedValue(uint64_t bits, int64_t positionInRow) {
   return positionInRow < 2 ? 3 : static_cast<double>(static_cast<int64_t>(bits >> 32) % 7 - 3);
 }
@@ -84,7 +83,7 @@ bool isForPositive(Alg alg) {
   return alg == Alg::EltwiseLog || alg == Alg::EltwisePow || alg == Alg::EltwiseSqrt || alg == Alg::EltwiseSqrtDst;
 }
 
-/// The values of one input by position.
+/// Computes the values of one input by position.
 class InputFiller {
 public:
   InputFiller(const PrimitiveDesc &desc, int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed)
@@ -122,7 +121,7 @@ private:
   double valueAt(int64_t position) const {
     if (argument & arg::scalesFlag)
       return scaleAt(position);
-    if (argument & arg::zeroPointsFlag) // odd, and integer operands are even: the difference is never 0
+    if (argument & arg::zeroPointsFlag) // odd, and integer operands are even, so the difference is never 0
       return bitsAt(position) % 2 ? 1 : 3;
     if (argument >= arg::postOpBase)
       return operandAt(position);
@@ -146,7 +145,7 @@ private:
     return kind == FillKind::Special ? specialValue(tensor.dataType, rowBits(position), bits, dense) : dense;
   }
 
-  /// A softmax's dst. Designed: quarters, so that all sums are exact; logarithms are -1, -2, -3.
+  /// Returns an element of a softmax's dst. Designed: quarters, so that all sums are exact; logarithms are -1, -2, -3.
   double resultAt(int64_t position) const {
     uint64_t bits = bitsAt(position);
     bool isLog = softmax->alg == Alg::SoftmaxLog;
@@ -168,9 +167,9 @@ private:
     }
   }
 
-  /// The gradient of a softmax's dst. Designed: small integers; for the logarithm one element of each row,
-  /// since ds = dy - e^y sum dy would cancel otherwise. Special: nothing so large that only the order of a sum
-  /// decides whether it overflows.
+  /// Returns the gradient of a softmax's dst. Designed: small integers; for the logarithm only one nonzero element in
+  /// each row, because ds = dy - e^y sum dy would cancel otherwise. Special: values are limited, so that overflow does
+  /// not depend on the order of a sum.
   double gradientAt(int64_t position) const {
     uint64_t bits = bitsAt(position);
     if (kind == FillKind::Designed && softmax->alg == Alg::SoftmaxLog)
@@ -199,7 +198,7 @@ private:
     }
   }
 
-  /// Designed scales are powers of two. Those of an integer destination spread results over the type.
+  /// Designed scales are powers of two. Scales of an integer destination spread the results over its type.
   double scaleAt(int64_t position) const {
     uint64_t bits = bitsAt(position);
     double scale = std::ldexp(1.0, static_cast<int>(bits % 3) - 1);
@@ -228,9 +227,9 @@ private:
   FillKind kind;
   uint64_t base;
   int64_t inner = 1, length = 1;
-  bool isResult = false;     ///< dst as an input
-  bool isOfPositive = false; ///< of a function of positive numbers
-  bool isExact = false;      ///< computed on integers, of any size
+  bool isResult = false;     ///< true if dst is an input
+  bool isOfPositive = false; ///< true for a function of positive numbers
+  bool isExact = false;      ///< computed on integers, which may have any size
   std::vector<double> rowSums;
 };
 

@@ -1,10 +1,10 @@
-//===- TestData.h - Inputs from a seed -----------------------------------===//
+//===- TestData.h - Test inputs from a seed -------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Values for tests, benchmarks and `quern run --seed`: the same on every machine for the same kind, seed, argument and
-// shape, whatever the layout, so that a failure found by one program is repeated by another.
+// Values for tests, benchmarks and `quern run --seed`. They depend only on the kind, the seed, the argument and the
+// shape, not on the machine or the layout, so that a failure in one program can be reproduced in another.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_REFERENCE_TESTDATA_TESTDATA_H
@@ -18,29 +18,30 @@
 
 namespace quern {
 
-/// Dense: bell-shaped random values, no two alike; of an integer type, some rows narrow and some over the whole type.
-/// Designed: few distinct small integers, the largest twice in each row; for backward such that nothing cancels but
-/// exactly. Special: dense, with NaN, infinities, rows of only -inf, the type's largest values and denormals mixed in
-/// row by row along the softmax axis, as far as the type has them. The dst of a backward problem is the result of a
-/// softmax: positive values whose sum is 1, or their logarithms. Scales are near 1 (those of an integer destination
-/// near the range of results over the range of the type); operands of post-ops are never 0, zero points included.
-/// Inputs of what is exact (Judge.h) are of every magnitude; special ones have NaN, infinities and denormals anywhere;
-/// of those of a binary a quarter are small integers. Inputs of an RNN are never near 0, and its weights such that its
-/// states neither vanish nor grow over time (Rnn/TestData.cpp); special ones have sequences with NaN, with an infinity,
-/// with large values and of denormals.
+/// Dense: bell-shaped random values, all different; for integer types, some rows are narrow and some span the whole
+/// type. Designed: few distinct small integers, the largest twice in each row; for backward, terms cancel only exactly.
+/// Special: dense, but with NaN, infinities, rows of only -inf, the type's largest values and denormals in some rows
+/// along the softmax axis, if the type has them.
+///
+/// The dst of a backward softmax is the result of a softmax: positive values whose sum is 1, or their logarithms.
+/// Scales are near 1 (for an integer destination near the range of results over the range of the type); operands of
+/// post-ops are never 0, even after their zero points are subtracted. Inputs of primitives with exact results (Judge.h)
+/// have all magnitudes; special ones have NaN, infinities and denormals anywhere; a quarter of a binary's inputs are
+/// small integers. Inputs of an RNN are never near 0, and its weights keep its states from vanishing or growing over
+/// time (Rnn/TestData.cpp); its special inputs have sequences with NaN, an infinity, large values or denormals.
 enum class FillKind { Dense, Designed, Special };
 
 std::string_view nameOf(FillKind kind);
-/// "dense", "designed", "special"; nothing for another name.
+/// Parses "dense", "designed", "special"; returns nothing for another name.
 std::optional<FillKind> fillFromName(std::string_view name);
-/// The criterion that results on such data are judged by.
+/// Returns the criterion for results on such data.
 inline DataKind judgedAs(FillKind kind) { return kind == FillKind::Designed ? DataKind::Designed : DataKind::Dense; }
 
-/// Fills the elements of one input of the problem; gaps and padding keep what they have. `buffer` holds `tensor`.
+/// Fills the elements of one input of the problem; gaps and padding are unchanged. `buffer` has the layout of `tensor`.
 void fillInput(const PrimitiveDesc &desc, int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed,
                void *buffer);
 
-/// Behind weights with sums appended, those of the elements that the buffer has; of other tensors nothing.
+/// Writes the sums of the elements in the buffer after weights with appended sums; does nothing for other tensors.
 void appendRnnSums(const TensorDesc &weights, void *buffer);
 
 } // namespace quern

@@ -1,10 +1,6 @@
-//===- TestValues.cpp - What test data is drawn from ---------------------===//
+//===- TestValues.cpp - Random values for test data -----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See TestValues.h.
-//
 //===----------------------------------------------------------------------===//
 #include "Reference/TestData/TestValues.h"
 
@@ -16,7 +12,6 @@
 
 namespace quern {
 
-/// SplitMix64's output function.
 uint64_t testdata::mix(uint64_t x) {
   x += 0x9e3779b97f4a7c15;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
@@ -63,7 +58,6 @@ double testdata::denormalOf(DataType type, uint64_t bits) {
   return leastOf(type) * static_cast<double>(1 + bits % 7);
 }
 
-/// A sum of three uniform values: mean 0, standard deviation 2.
 double testdata::bell(uint64_t bits) {
   constexpr uint64_t mask = (1 << 21) - 1;
   double sum = static_cast<double>(bits & mask) + static_cast<double>(bits >> 21 & mask) +
@@ -138,7 +132,7 @@ void fillDropoutInput(int32_t argument, const TensorDesc &tensor, FillKind kind,
     return put(probabilityOf(kind, bits));
   if (tensor.dataType == DataType::S32)
     return put(static_cast<int32_t>(whole));
-  if (argument == arg::dropoutOffset && bits % 4 == 0) // the start of the sequence, which is drawn differently
+  if (argument == arg::dropoutOffset && bits % 4 == 0) // the start of the sequence, which uses a different counter
     return put(int64_t(0));
   put(static_cast<int64_t>(bits % 2 ? whole : whole >> 40));
 }

@@ -6,8 +6,8 @@ highest power first, and their errors.
 
   approximations.py [NAME...]
 
-Each is the Chebyshev interpolant of the function that the comment at the coefficients names, within a factor of two of
-the best polynomial of its degree. Needs mpmath.
+Each is the Chebyshev interpolant of the function named in the comment at the coefficients; its error is at most twice
+that of the best polynomial of its degree. Needs mpmath.
 """
 
 import sys
@@ -18,7 +18,7 @@ mp.dps = 60
 
 
 def mills(k, reach, terms):
-    """½·erfc(x/√2)·exp(x²/2)·(x + k) for x in [0, reach], in t = (x - k) / (x + k)."""
+    """Returns ½·erfc(x/√2)·exp(x²/2)·(x + k) as a function of t = (x - k) / (x + k) for x in [0, reach], and its range."""
     def f(t):
         x = k * (1 + t) / (1 - t)
         return erfc(x / sqrt(mpf(2))) * exp(x * x / 2) / 2 * (x + k)
@@ -26,7 +26,7 @@ def mills(k, reach, terms):
 
 
 def scaledErfc(k, reach, terms):
-    """erfc(x)·exp(x²)·(x + k) for x in [0, reach], in t = (x - k) / (x + k)."""
+    """Like mills(), for erfc(x)·exp(x²)·(x + k)."""
     def f(t):
         x = k * (1 + t) / (1 - t)
         return erfc(x) * exp(x * x) * (x + k)
@@ -34,14 +34,14 @@ def scaledErfc(k, reach, terms):
 
 
 def erfSeries(reach, terms):
-    """erf(x) / x - 1 in x²."""
+    """Returns erf(x) / x - 1 as a function of x², and its range."""
     def f(z):
         return (2 / sqrt(pi) if z == 0 else erf(sqrt(z)) / sqrt(z)) - 1
     return f, [mpf(0), mpf(reach) ** 2], terms
 
 
 def logSeries(terms):
-    """(log((1 + s) / (1 - s)) - 2s - ⅔s³) / s⁵ in s², for (1 + s) / (1 - s) in [√½, √2]."""
+    """Returns (log((1 + s) / (1 - s)) - 2s - ⅔s³) / s⁵ as a function of s² for (1 + s) / (1 - s) in [√½, √2]."""
     reach = (sqrt(mpf(2)) - 1) / (sqrt(mpf(2)) + 1)
     def f(z):
         s = sqrt(z)

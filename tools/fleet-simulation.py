@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What one server of the remote cache sees when a fleet starts a model that nobody has compiled (docs/fleet.md).
+"""Simulates one server of the remote cache while a fleet starts a model that no host has compiled (docs/fleet.md).
 
   tools/fleet-simulation.py --hosts=10000 --processes=8 --kernels=60 --spread=10
 
-Each host starts at a random moment of the spread, with all its processes at once, and asks for its kernels one after
-the other. One process of a host asks and the others wait for it; with --apart each asks on its own. The server answers
-in order of arrival, one request at a time, as Redis does. Whoever is the first to miss gets a lease and compiles; the
-others look again after pauses of 4 to 50 ms, a quarter more or less, for as long as they have patience; after a quarter
-of that there is a second lease. Whoever has no answer within the bound compiles, unless the answer comes before that
-has ended; after three such in a row it does not ask for a second, then two, ... Prints the most requests and bytes of
-any second, compilations, and how long a process took until it had all kernels. Times are of the simulation, and the
-same for the same seed.
+Each host starts at a random time within the spread, with all its processes at once, and requests its kernels one after
+another. One process of a host sends the requests and the others wait for it; with --apart each process sends its own.
+The server answers in order of arrival, one request at a time, like Redis. The first process that misses gets a lease
+and compiles. The others retry after pauses of 4 to 50 ms, varied by a quarter, until their patience ends; after a
+quarter of it there is a second lease. A process without an answer within the bound compiles, unless the answer arrives
+before the compilation ends. After three such failures in a row it sends no requests for one second, then two, ...
+Prints the maximum of requests and of bytes per second, the number of compilations, and the time until a process has all
+kernels. Times are simulated, and equal for equal seeds.
 """
 
 import argparse
@@ -20,12 +20,12 @@ import heapq
 import random
 
 FIRST_PAUSE, LONGEST_PAUSE, LEASE = 0.004, 0.05, 10.0
-NO_WAITS = 60.0  # after a wait in vain
+NO_WAITS = 60.0  # seconds without waiting after a wait without an answer
 FAILURES, LONGEST_BACKOFF = 3, 60.0
 
 
 class Server:
-    """Requests in order of arrival."""
+    """A server that handles requests in order of arrival."""
 
     def __init__(self, options):
         self.perRequest = 1 / options.requests
@@ -34,7 +34,7 @@ class Server:
         self.requests, self.bytes = {}, {}
 
     def ask(self, now, size):
-        """When the answer is there."""
+        """Returns the time at which the answer arrives."""
         second = int(now)
         self.requests[second] = self.requests.get(second, 0) + 1
         self.bytes[second] = self.bytes.get(second, 0) + size
@@ -43,7 +43,7 @@ class Server:
 
 
 class Asker:
-    """A process that asks, for itself or for all of its host."""
+    """A process that sends requests, for itself or for all of its host."""
 
     def __init__(self, start):
         self.start, self.kernel = start, 0
@@ -51,7 +51,7 @@ class Asker:
         self.begin()
 
     def begin(self):
-        """The next look-up."""
+        """Starts the next look-up."""
         self.waitsSince, self.pause, self.tried = None, FIRST_PAUSE, -1
 
 
@@ -61,7 +61,7 @@ class Fleet:
         self.draw = random.Random(options.seed)
         self.bound, self.patience = options.bound / 1e3, options.patience / 1e3
         self.server = Server(options)
-        self.stored, self.leases = {}, {}  # of a kernel: when
+        self.stored, self.leases = {}, {}  # by kernel: times
         self.compilations = [0] * options.kernels
         self.times, self.events = [], []
         count = options.hosts * (options.processes if options.apart else 1)
@@ -79,7 +79,7 @@ class Fleet:
         self.times.sort()
 
     def step(self, now, asker):
-        """One look of one process; when the next is due, if there is one."""
+        """Performs one look-up of one process. Returns the time of its next one, or None if it is done."""
         if now < asker.closedUntil:
             return self.compile(asker, now)
         isThere = self.stored.get(asker.kernel, float("inf")) <= now
@@ -110,7 +110,7 @@ class Fleet:
         return answer + pause
 
     def compile(self, asker, now):
-        """Compiles and stores; then the next kernel."""
+        """Compiles and stores a kernel, then continues with the next one."""
         done = now + self.options.compile / 1e3 * self.draw.uniform(0.8, 1.6)
         self.compilations[asker.kernel] += 1
         if asker.closedUntil <= done:
@@ -119,14 +119,14 @@ class Fleet:
         return self.advance(asker, done)
 
     def compileMeanwhile(self, asker, end, answer):
-        """The bound has passed: what comes first, the compiler or the answer."""
+        """Handles the end of the bound: continues with the compiler's result or the answer, whichever comes first."""
         asker.failures += 1
         if asker.failures >= FAILURES:
             asker.closedUntil = end + asker.backoff * self.draw.uniform(0.75, 1.25)
             asker.backoff, asker.failures = min(2 * asker.backoff, LONGEST_BACKOFF), 0
         if answer > end + self.options.compile / 1e3:
             return self.compile(asker, end)
-        self.compilations[asker.kernel] += 1  # in vain
+        self.compilations[asker.kernel] += 1  # its result is not used
         return self.advance(asker, answer)
 
     def advance(self, asker, now):

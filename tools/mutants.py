@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Makes one small mistake at a time in the sources and asks whether the tests see it.
+"""Makes one small mistake at a time in the sources and checks whether the tests detect it.
 
   # 10 mistakes, anywhere in lib/Schedule, lib/Transforms, Emit* and runtime
   tools/mutants.py --seed=1 --count=10
   tools/mutants.py --seed=1 --count=10 --only='Schedule/Map'
-  tools/mutants.py --seed=1 --count=10 --list              # the mistakes, none made
+  tools/mutants.py --seed=1 --count=10 --list              # lists the mistakes without making them
 
-A mistake is an operator, a constant, a comparison or a branch of one line that is another. It is made in a copy of the
-tree (--copy, made of the tracked files and built once), so that a run that is cut off leaves nothing behind here. What
-is linked from the line is built, and what tests its folder runs, cheap and likely first: random problems on this
-machine's instruction set, then on all, lit, unit tests. The mistake is killed by the first that fails, crashes or does
-not end. One that does not compile does not count. Prints a line for each, with the change, and the score; --report
-takes them as JSON, a line each, and mistakes that are in the report already are not repeated.
+A mistake changes an operator, a constant, a comparison or a branch of one line. It is made in a copy of the tree
+(--copy, which has the tracked files and is built once), so an interrupted run leaves no changes here. Then the targets
+that contain the line are built and the tests of its folder run, in ascending order of cost: random problems on this
+machine's instruction set, then on all, lit, unit tests. A mistake is killed by the first test that fails, crashes or
+does not terminate. Mistakes that do not compile are not counted. Prints a line for each, with the change, and the
+score; --report writes them as JSON, one per line, and mistakes that are in the report already are not repeated.
 """
 
 import argparse
@@ -33,7 +33,7 @@ LIT = "/usr/lib/llvm-22/bin/lit"
 PRESET = "release"
 BUILD_SECONDS = 600
 
-# Where mistakes are made, and how many lines of a folder weigh as much as one of another.
+# Folders in which mistakes are made, and the weight of a line in each.
 FOLDERS = {
     "lib/Schedule/*/*.cpp": 2,
     "lib/Schedule/*/*/*.cpp": 2,
@@ -44,10 +44,10 @@ FOLDERS = {
     "runtime/*.cpp": 1,
     "runtime/*/*.cpp": 1,
 }
-# Costs that choose among plans of equal results, and what only reports.
+# Costs that choose among plans with equal results, and code that only reports.
 LEFT_OUT = ["lib/Schedule/Rows/Cpu/Cost.cpp", "runtime/Dnnl/Verbose*.cpp", "runtime/*/Profile*.cpp"]
 
-# Of a line without its literals. Formatted code has blanks around binary operators and none in templates.
+# Edits of a line without its literals. Formatted code has spaces around binary operators and none in templates.
 EDITS = [
     ("comparison", r" <= ", [" < ", " > "]),
     ("comparison", r" >= ", [" > ", " < "]),
@@ -79,8 +79,8 @@ EDITS = [
     ("branch", r"^\s*(?:continue|break);$", ["drop"]),
 ]
 
-# What tests a path: sets of conformance, lit folders with a filter of their tests, unit tests with a filter of theirs,
-# and whether the conformance of devices does. The first pattern that matches.
+# The tests of a path: sets of conformance, lit folders with a filter, unit tests with a filter, and whether the
+# conformance of devices tests it. The first pattern that matches is used.
 ALL_SETS = "softmax,reorder,eltwise,binary,sum,concat,gemm,rnn"
 SERVED = [
     ("lib/Schedule/*Device/*", "softmax,reorder,rnn", [("Targets/Spirv", "")], ["quern-compiler-test"], True),
@@ -122,7 +122,7 @@ def servedBy(path):
 
 
 def withoutText(line):
-    """The line with its literals and comments blanked, as long as it was."""
+    """Returns the line with literals and comments replaced by blanks, with the same length."""
     literal = r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)\''
     line = re.sub(literal, lambda m: m.group()[0] + "\1" * (len(m.group()) - 2) + m.group()[-1], line)
     comment = line.find("//")
@@ -149,7 +149,7 @@ def edited(line, match, change):
 
 
 def candidates(root, path):
-    """(line number from 0, kind, the line as it would be) of all mistakes in a file."""
+    """Returns (0-based line number, kind, changed line) of all mistakes in a file."""
     with open(os.path.join(root, path), encoding="utf-8") as file:
         lines = file.read().split("\n")
     found = []
@@ -163,13 +163,13 @@ def candidates(root, path):
 
 
 def tracked(root):
-    """What git would take: files that it has, and those that it does not ignore."""
+    """Returns the files that git tracks, and untracked ones that it does not ignore."""
     command = ["git", "-C", root, "ls-files", "--cached", "--others", "--exclude-standard"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
 
 
 def draw(root, options):
-    """`count` mistakes: a folder by its weight, then a file by its length, then any mistake of it."""
+    """Draws `count` mistakes: a folder by its weight, a file in it by its length, and any mistake in the file."""
     generator = random.Random(options.seed)
     files = []
     for path in tracked(root):
@@ -192,7 +192,7 @@ def draw(root, options):
 
 
 def again(root, report):
-    """The mistakes that survived in a report, where their lines are now. One whose line is gone is left out."""
+    """Returns the surviving mistakes of a report at their present lines; mistakes whose line is gone are left out."""
     with open(report, encoding="utf-8") as file:
         survivors = [m for m in map(json.loads, file) if m["status"] == "survived"]
     found = []
@@ -211,7 +211,7 @@ def again(root, report):
 
 
 def synchronize(root, copy):
-    """Makes the tracked files of the copy those of the tree; what is equal keeps its time."""
+    """Copies the tracked files of the tree that differ to the copy; equal files keep their modification time."""
     names = tracked(root)
     for name in names:
         source, target = os.path.join(root, name), os.path.join(copy, name)
@@ -231,16 +231,16 @@ class Copy:
         self.slot = options.prefix.split()
         self.refused = options.leave_out
         self.leftOut = set()  # commands that fail without a mistake
-        self.known = {}  # lit folder and filter: a filter of tests that fail or take long without a mistake
+        self.known = {}  # by lit folder and filter: a filter of tests that fail or are slow without a mistake
         os.makedirs(self.root, exist_ok=True)
         synchronize(root, self.root)
         if not os.path.exists(os.path.join(self.build, "build.ninja")):
             subprocess.run(["cmake", "--preset", PRESET], cwd=self.root, check=True, stdout=subprocess.DEVNULL)
 
     def run(self, command, seconds, environment=None):
-        """(status, output): status 0, another, "time" or, for what printed a failure and was ended, "failed".
-        `seconds` of CPU for a process and four times as many of the clock for all, so that a machine with
-        other work to do kills no mistake."""
+        """Returns (status, output): status 0, another number, "time", or "failed" for a process that was stopped after
+        it printed a failure. `seconds` limits the CPU time of a process, and four times as many the wall time of all,
+        so that other load on the machine kills no mistake."""
         process = subprocess.Popen(self.slot + command, cwd=self.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                    text=True, errors="replace", start_new_session=True,
                                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds)),
@@ -265,7 +265,7 @@ class Copy:
         return self.run(["cmake", "--build", self.build, "--target"] + targets, BUILD_SECONDS)
 
     def onDevice(self):
-        """The environment of the driver of the tests, and None where its runtime is missing."""
+        """Returns the environment for the driver of the tests, or None if its runtime is missing."""
         runtime = os.path.join(self.root, "build", "peers", "intel-opencl", "lib")
         driver = os.path.join(self.build, "lib", "tests", "libze_over_opencl.so")
         if not os.path.exists(os.path.join(runtime, "libintelocl.so")):
@@ -275,7 +275,7 @@ class Copy:
                 "CL_CONFIG_LLVM_OPTIONS": "-fast-isel -optimize-regalloc=false -regalloc=fast -disable-lsr"}
 
     def steps(self, path):
-        """(targets, command, seconds, environment) of what tests a path, in the order in which it runs."""
+        """Returns (targets, command, seconds, environment) of the tests of a path, in their order."""
         sets, folders, units, isDevice = servedBy(path)
         tests = os.path.join("build", PRESET, "bin", "tests")
         conformance = [os.path.join(tests, "quern-conformance"), "--linker=orc"]
@@ -304,7 +304,7 @@ class Copy:
         return steps
 
     def learn(self, paths):
-        """Runs what will be run without a mistake: what fails then is not a test of mistakes."""
+        """Runs the same tests without a mistake; tests that fail then are not used."""
         done = set()
         targets = sorted({target for path in paths for step in self.steps(path) for target in step[0]})
         status, output = self.make(targets)
@@ -325,7 +325,7 @@ class Copy:
                     self.leftOut.add(tuple(command))
 
     def unusable(self, folder, chosen):
-        """A filter of the lit tests of a folder that fail, or take more than 5 seconds, without a mistake."""
+        """Returns a filter of a folder's lit tests that fail, or take more than 5 seconds, without a mistake."""
         report = os.path.join(self.build, "mutants-lit.json")
         command = [LIT, "-q", "-j1", "--filter=" + chosen, "--output", report, os.path.join(self.build, "test", folder)]
         subprocess.run(self.slot + command, cwd=self.root, capture_output=True, check=False,

@@ -155,8 +155,8 @@ step() {
   add "$file"
 }
 
-# Usage: beside KIND NAME COMMAND…. Starts a step that uses about one core, concurrently with the following ones; at most one
-# per core. `join` prints their lines.
+# Starts a step, with the parameters of `step`, that uses about one core, concurrently with the following ones; at most
+# one per core. `join` prints their lines.
 beside() {
   local file
   isWanted "$2" || return 0

@@ -1,11 +1,11 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What Quern costs and gains within Python, JAX and PyTorch: a table of each against the framework's own.
+"""Measures overhead and speed of Quern within Python, JAX and PyTorch: a table for each, against the framework's own.
 
   frameworks.py [--only=numpy,jax,torch] [--threads=N] [--seconds=N] [--quick] [--busy]
 
-Times are minima: calls of Quern and of the framework alternate. The packages are those of PYTHONPATH; docs/python.md
-has the command. `numpy` compares with the same calls from C (ctypes' cost is measured and taken off).
+Times are minima: calls of Quern and of the framework alternate. The packages are found by PYTHONPATH; docs/python.md
+has the command. `numpy` compares with the same calls from C; the measured cost of ctypes is subtracted.
 """
 
 import argparse
@@ -19,7 +19,7 @@ clock = time.perf_counter
 
 
 def measure(functions, seconds):
-    """The minimum seconds of a call of each function; they alternate every few milliseconds."""
+    """Returns the minimum seconds of a call of each function; they alternate every few milliseconds."""
     counts = []
     for function in functions:
         function()
@@ -61,7 +61,7 @@ def numpy_calls(options):
     import quern
     x = numpy.zeros((1, 16), numpy.float32)
     out = numpy.empty_like(x)
-    # The same execution by the C interface: one call of quern_primitive_execute().
+    # The same execution through the C interface: one call of quern_primitive_execute().
     library = ctypes.CDLL(os.path.join(os.path.dirname(quern.__file__), "lib", "libquern.so.0"))
     handles = {name: ctypes.c_void_p() for name in ("engine", "stream", "problem", "primitive", "src", "dst")}
 
@@ -83,7 +83,7 @@ def numpy_calls(options):
         _fields_ = [("arg", ctypes.c_int), ("memory", ctypes.c_void_p)]
     arguments = (Argument * 2)(Argument(1, handles["src"]), Argument(17, handles["dst"]))
     execute, reference = library.quern_primitive_execute, library.quern_status_name
-    reference.restype = ctypes.c_void_p  # returns at once: the cost of ctypes, with as many arguments
+    reference.restype = ctypes.c_void_p  # returns at once: measures the cost of ctypes for the same number of arguments
     given = (handles["primitive"], handles["stream"], 2, arguments)
     own, fresh, whole, bare = measure(
         [lambda: quern.softmax(x, out=out), lambda: quern.softmax(x), lambda: execute(*given),
@@ -97,7 +97,7 @@ def numpy_calls(options):
     seconds = min(float(subprocess.run([sys.executable, "-c", fresh_process], check=True, capture_output=True,
                                        text=True).stdout) for _ in range(5))
     print(f"| import quern, NumPy there | {show(seconds)} | | | |")
-    # A shape that nothing has met, in a process whose package has packs of families.
+    # A shape that is new to a process whose package has packs of families.
     program = """
 import time, numpy, quern
 quern.softmax(numpy.zeros((3, 5), numpy.float32))
@@ -128,7 +128,7 @@ def jax_calls(options):
         return compiled, time.perf_counter() - begin
 
     def pair(what, own, theirs, *arrays):
-        """(ratio of times, ratio of compile times: kernels in no cache, kernels in one)."""
+        """Returns (ratio of times, ratio of compile times: kernels in no cache, kernels in one)."""
         quern.cache.clear()
         (ours, cold), (_, first), (_, second) = (compile(own, *arrays) for _ in range(3))
         others = [compile(theirs, *arrays) for _ in range(2)]

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Counts the instructions that kernels execute for each element of dst, of AArch64 beside x86 of equal width.
+"""Counts the instructions that kernels execute per element of dst, for AArch64 and for x86 of equal vector width.
 
   instructions.py QUERN [--problems FILE] [--pairs neon:sse42,sve:vl=256/avx2] [--most 1.2]
 
-QUERN is the command `quern`. Each kernel is linked with a program that calls it on zeros: for AArch64 it runs in QEMU's
-user mode, which logs each instruction, for x86 on this machine, step by step; counted is what lies in the kernel's
-code. A target that this machine does not run is left out. Needs clang and lld, and qemu-user-static. The exit status is
-1 if a pair has no ratio at all.
+QUERN is the command `quern`. Each kernel is linked with a program that calls it on zeros. For AArch64 the program runs
+in QEMU's user mode, which logs each instruction; for x86 it is single-stepped on this machine. Only instructions of the
+kernel's code are counted. A target that this machine cannot run is left out. Needs clang, lld and qemu-user-static. The
+exit status is 1 if a pair has no ratio at all.
 """
 
 import argparse
@@ -38,7 +38,7 @@ def architecture(target):
 
 
 def elements(line):
-    """Of the last tensor that is called dst."""
+    """Returns the number of elements of the last tensor that is named dst."""
     dims = re.search(r"dst=[^:]*:([\dx]+)", line).group(1)
     product = 1
     for dim in dims.split("x"):
@@ -47,7 +47,7 @@ def elements(line):
 
 
 def driver(program, arch):
-    """A program without a library that makes each step's calls once."""
+    """Returns the source of a program, without libraries, that makes the calls of each step once."""
     if program["loops"]:
         raise ValueError("its program has loops")
     text = ["typedef struct { void *const *buffers; void *scratch, *shared; const long *sizes; } Args;"]
@@ -69,7 +69,7 @@ def driver(program, arch):
 
 
 def build(quern, line, target, folder):
-    """The path of the program and the range of addresses that the kernels' code has there."""
+    """Returns the path of the program and the address range of the kernels' code in it."""
     arch = architecture(target)
     trace = subprocess.run(
         [quern, "dump", "--json", "--target=" + target, line], capture_output=True, text=True, check=True
@@ -93,7 +93,7 @@ def build(quern, line, target, folder):
 
 
 def countInQemu(path, begin, end, target):
-    """QEMU translates each instruction by itself, and logs it when it is executed."""
+    """Counts in QEMU, which translates each instruction separately and logs it when it is executed."""
     cpu = "max"
     if "vl=" in target:
         length = int(target.split("vl=")[1])
@@ -104,7 +104,7 @@ def countInQemu(path, begin, end, target):
 
 
 class Registers(ctypes.Structure):
-    """user_regs_struct of x86-64; rip is its seventeenth."""
+    """user_regs_struct of x86-64; rip is its seventeenth member."""
 
     _fields_ = [("others", ctypes.c_ulonglong * 16), ("rip", ctypes.c_ulonglong), ("more", ctypes.c_ulonglong * 10)]
 
@@ -133,7 +133,7 @@ def countByStepping(path, begin, end):
 
 
 def count(quern, line, target):
-    """Executed instructions for each element; None if this machine has not the target."""
+    """Returns the executed instructions per element, or None if this machine lacks the target."""
     with tempfile.TemporaryDirectory() as name:
         path, begin, end = build(quern, line, target, pathlib.Path(name))
         if architecture(target) == "arm":

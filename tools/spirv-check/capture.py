@@ -1,11 +1,11 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Gives modules to Intel's own Level Zero driver without its hardware: it builds them, records their launches
-into command lists and writes what a device would get to a file. Nothing is executed. A program of its own, since
-the driver reads its settings once:
+"""Compiles modules with Intel's Level Zero driver without its hardware: builds them, records their launches into
+command lists and writes the data that a device would receive to a file. Nothing is executed. This is a separate
+program because the driver reads its settings only once:
 
-  capture.py FILE.spv…    one line for each module, `ok FILE`, `lacks FILE` (larger groups or f64 than the device has)
-                          or `FILE: what the driver said`; the status tells whether all are taken
+  capture.py FILE.spv…    prints one line for each module: `ok FILE`, `lacks FILE` (the device lacks f64 or the group
+                          size) or `FILE: message of the driver`; the status is 0 if all are accepted
 """
 
 import ctypes
@@ -14,7 +14,7 @@ import sys
 
 import module
 
-# The settings: a device without hardware. This release knows a DG2 without execution units, hence the third.
+# The settings of a device without hardware. This release only supports a DG2 without execution units, hence the third.
 PRODUCTS = {
     "tgllp": {"ProductFamilyOverride": "tgllp"},
     "dg2": {"ProductFamilyOverride": "dg2", "HardwareInfoOverride": "1x8x16"},
@@ -54,7 +54,7 @@ class Driver:
                   ctypes.byref(self.pool))
         event = _description(_EVENT, *(ctypes.c_uint32(v) for v in (0, 4, 4)))
         self.make("zeEventCreate", self.pool, event, into=self.event)
-        properties = (ctypes.c_uint32 * 64)(_COMPUTE_PROPERTIES)  # behind the header: the greatest group
+        properties = (ctypes.c_uint32 * 64)(_COMPUTE_PROPERTIES)  # the largest group follows the header
         self.call("zeDeviceGetComputeProperties", self.device, ctypes.byref(properties))
         self.max_group = properties[4]
         self.buffer = ctypes.c_void_p()
@@ -117,7 +117,7 @@ class Driver:
             self.call(destroy, what)
 
     def take(self, spirv):
-        """Whether the device has what the module asks for."""
+        """Returns whether the device has the properties that the module requires."""
         read = module.read(spirv)
         kernels = read.kernels
         if read.has_f64 or any(k.group and k.group[0] > self.max_group for k in kernels):  # no product here has f64
@@ -139,7 +139,7 @@ def main():
         except Refused as refused:
             failures += 1
             print(f"{path}: {refused}", flush=True)
-    # The driver's threads may still write; there is nothing to tear down that the system does not.
+    # The driver's threads may still write; the system frees everything.
     os._exit(1 if failures else 0)
 
 

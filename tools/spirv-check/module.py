@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What a SPIR-V module says of its kernels: names, group sizes, work-group memory, barriers, arguments and imports."""
+"""Reads the properties of a SPIR-V module's kernels: names, group sizes, group memory, barriers, arguments, imports."""
 
 import struct
 from dataclasses import dataclass, field
@@ -12,28 +12,28 @@ _OP_INT, _OP_FLOAT, _OP_VECTOR, _OP_ARRAY, _OP_STRUCT, _OP_POINTER = 21, 22, 23,
 _OP_CONSTANT, _OP_CONSTANT_NULL, _OP_FUNCTION, _OP_PARAMETER, _OP_FUNCTION_END, _OP_CALL = 43, 46, 54, 55, 56, 57
 _OP_VARIABLE, _OP_LOAD, _OP_STORE, _OP_EXTRACT, _OP_DECORATE, _OP_BARRIER, _OP_SWITCH = 59, 61, 62, 81, 71, 224, 251
 _CAPABILITY_FLOAT64, _CAPABILITY_DEVICE_ENQUEUE = 10, 19
-# Groups, GroupNonUniform*, Intel's; not that sizes are fixed
+# Groups, GroupNonUniform*, Intel's; not the capability that only fixes sizes
 _SUB_GROUP_CAPABILITIES = {18, 4423, 5568, 5569} | set(range(61, 69))
 _SUB_GROUP_BUILTINS = set(range(36, 42))  # SubgroupSize to SubgroupLocalInvocationId
-# Operands that are ids, where others are literals; of all else every word counts.
+# Operands that are ids in instructions with literals; in all other instructions every word counts.
 _IDS = {_OP_LOAD: slice(3, 4), _OP_STORE: slice(1, 3), _OP_EXTRACT: slice(3, 4), _OP_SWITCH: slice(1, 2)}
 
 
 @dataclass
 class Kernel:
     name: str
-    group: tuple = None  # work-items along x, y and z, where the module fixes them
-    sub_group: int = 0  # size that it requires; 0: any
-    memory_bytes: int = 0  # that a group shares
-    memories: int = 0  # variables that these are in
+    group: tuple = None  # work-items along x, y and z if the module fixes them
+    sub_group: int = 0  # required size; 0: any
+    memory_bytes: int = 0  # shared by a group
+    memories: int = 0  # number of variables in `memory_bytes`
     barriers: bool = False
-    arguments: list = field(default_factory=list)  # bytes of a value; 0 for a pointer
+    arguments: list = field(default_factory=list)  # size of a value in bytes; 0 for a pointer
 
 
 @dataclass
 class Module:
     kernels: list
-    imports: list  # functions that the module calls and does not have
+    imports: list  # functions that the module calls and does not define
     has_f64: bool
     uses_sub_groups: bool
 
@@ -48,7 +48,7 @@ def _words(data):
 
 
 def instructions(data):
-    """Opcode and words of each instruction; raises ValueError where the stream is cut."""
+    """Yields opcode and words of each instruction; raises ValueError if the stream is truncated."""
     words, at = _words(data), 5
     while at < len(words):
         length = words[at] >> 16
@@ -137,12 +137,12 @@ class _Reader:
                 for t in self.functions[id][0]
             ]
         uses_sub_groups = bool(self.capabilities & _SUB_GROUP_CAPABILITIES or self.builtins & _SUB_GROUP_BUILTINS)
-        imports = [name for id, name in self.imports if id in self.functions]  # variables are the built-in ones
+        imports = [name for id, name in self.imports if id in self.functions]  # variables are built-ins
         return Module(list(self.entries.values()), imports, _CAPABILITY_FLOAT64 in self.capabilities, uses_sub_groups)
 
 
 def read(data):
-    """The Module of these bytes; raises ValueError where they are none."""
+    """Returns the Module of these bytes; raises ValueError if they are not a module."""
     reader = _Reader()
     for op, words in instructions(data):
         reader.take(op, words)
@@ -150,8 +150,8 @@ def read(data):
 
 
 def without_null_constants(data):
-    """The same module with numbers in place of scalar nulls, and without a capability that others
-    imply: as llvm-spirv-14 takes it."""
+    """Returns the same module with numbers instead of scalar nulls, and without a capability that others imply, as
+    llvm-spirv-14 requires it."""
     out, scalars = list(_words(data)[:5]), {}
     for op, words in instructions(data):
         if op in (_OP_INT, _OP_FLOAT):

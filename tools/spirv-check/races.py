@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Runs a kernel in oclgrind, which reports data races and accesses outside of buffers. It knows no sub-groups."""
+"""Runs a kernel in oclgrind, which reports data races and accesses outside of buffers. It supports no sub-groups."""
 
 import os
 import re
@@ -9,11 +9,11 @@ import subprocess
 import module
 
 _SIZES = {"i1": 1, "i8": 1, "i16": 2, "f16": 2, "bf16": 2, "i32": 4, "f32": 4, "i64": 8, "f64": 8, "index": 8}
-_SLOW = 40000  # work-items: beyond, the first and the last group stand for all
+_SLOW = 40000  # number of work-items above which only the first and the last group run
 
 
 class Launch:
-    """What a scheduled kernel says of its launch: work-groups, and the bytes behind each pointer."""
+    """Launch data of a scheduled kernel: work-groups, and the size in bytes of each buffer."""
 
     def __init__(self, name, groups, buffers):
         self.name, self.groups, self.buffers = name, groups, buffers
@@ -30,7 +30,7 @@ def _bytes_of(memref):
 
 
 def launches(scheduled):
-    """Of every kernel in the text of a schedule; open ones are left out, since their sizes are not known here."""
+    """Returns the launches of all kernels in the text of a schedule, except those with open sizes."""
     found = {}
     for match in re.finditer(r"func\.func @(\w+)\((.*)\)\s+attributes \{(.*)\}", scheduled):
         name, arguments, attributes = match.groups()
@@ -46,7 +46,7 @@ def launches(scheduled):
 
 
 def check(spirv, kernel, launch, directory):
-    """What is wrong with a run over zeros, or None."""
+    """Returns the error of a run over zeros, or None."""
     bitcode = os.path.join(directory, "kernel.bc")
     plain = os.path.join(directory, "plain.spv")
     with open(plain, "wb") as out:

@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Holds the SPIR-V of a list of problems to what consumers of it say, without a device.
+"""Checks the SPIR-V of a list of problems with its consumers, without a device.
 
   tools/spirv-check/spirv-check.py [OPTION…] [LIST]
 
-LIST (test/Targets/Spirv/kernels.list unless given) has a problem on each line; `[TARGET]` sets the
-target of the lines below it. For each:
+LIST (default: test/Targets/Spirv/kernels.list) has one problem per line; `[TARGET]` sets the target of the lines
+below it. The checks:
 
   val      spirv-val accepts the module, and it imports no function
-  ocloc    Intel's offline compiler, for every device that has what the module asks for: it has each kernel with
-           its name, the sub-group size and the group that the module requires, its work-group memory and
-           barriers, and nothing is spilled or private
+  ocloc    Intel's offline compiler, for every device with the properties that the module requires: each kernel has
+           its name, the sub-group size and the group that the module requires, its work-group memory and barriers,
+           and no spills or private memory
   capture  Intel's Level Zero driver, without hardware, builds the module and records launches of every kernel
-  races    oclgrind runs kernels without sub-groups over zeros and sees no data race and no access outside of a buffer
+  races    oclgrind runs kernels without sub-groups over zeros, without a data race or an access outside of a buffer
 
---self-test does so with kernels that are wrong on purpose, each of which one of the checks must refuse. The last line
-is "N passed, N failed" over problems and checks. `tools/deps.sh --spirv-check` installs what is needed.
+--self-test uses kernels with intentional errors, each of which one of the checks must refuse. The last line is
+"N passed, N failed" over problems and checks. `tools/deps.sh --spirv-check` installs the required packages.
 """
 
 import argparse
@@ -35,9 +35,9 @@ import races
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HERE = os.path.dirname(os.path.abspath(__file__))
 LIST = os.path.join(ROOT, "test/Targets/Spirv/kernels.list")
-LEAST_KERNELS = 60  # of the whole list
+LEAST_KERNELS = 60  # minimum for the whole list
 CHECKS = ("val", "ocloc", "capture", "races")
-# Of each device that ocloc compiles for here: the sub-group sizes, and whether it has f64.
+# For each device for which ocloc compiles here: the sub-group sizes, and whether it has f64.
 DEVICES = {"skl": ((8, 16, 32), True), "tgllp": ((8, 16, 32), False), "dg2": ((8, 16, 32), False),
            "pvc": ((16, 32), True)}
 
@@ -59,7 +59,7 @@ def version_of(path):
 
 
 def zebin_kernels(info):
-    """Name -> the values that `.ze_info` has of it, as text."""
+    """Returns the values in `.ze_info` of each kernel by name, as text."""
     body = info.split("kernels_misc_info:")[0]
     found = {}
     for part in re.split(r"\n\s*- name:\s+", body)[1:]:
@@ -71,7 +71,7 @@ def zebin_kernels(info):
 
 
 def compare(kernel, made):
-    """What the compiled kernel has that its module does not say, or None."""
+    """Returns a property of the compiled kernel that contradicts its module, or None."""
     if made is None:
         return "is missing"
     simd, slm = int(made.get("simd_size", 0)), int(made.get("slm_size", 0))
@@ -108,9 +108,9 @@ def check_ocloc(path, read):
 
 
 def check_capture(paths):
-    """Path -> what is wrong, of those that the driver does not take."""
+    """Returns the errors of the modules that the driver refuses, by path."""
     def ask(settings):
-        with tempfile.TemporaryDirectory() as directory:  # the recordings go to the working directory
+        with tempfile.TemporaryDirectory() as directory:  # the recordings are written to the working directory
             return run(sys.executable, os.path.join(HERE, "capture.py"), *paths, cwd=directory,
                        env={**os.environ, **capture.SETTINGS, **settings})
 
@@ -125,7 +125,7 @@ def check_capture(paths):
 
 
 def check_races(spirv, read, launches):
-    """(what is wrong or None, number of kernels that ran)"""
+    """Returns (error or None, number of kernels that ran)."""
     count = 0
     for kernel in read.kernels:
         launch = launches.get(kernel.name)
@@ -139,7 +139,7 @@ def check_races(spirv, read, launches):
 
 
 def at_once(function, items):
-    """function(item) of each, in order; as many at a time as there are CPUs. The work is that of other processes."""
+    """Returns function(item) of each, in order. Runs one per CPU at a time; the work is done by other processes."""
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         return list(pool.map(function, items))
 
@@ -175,7 +175,7 @@ def read_list(path, only):
 
 
 def check_module(path, what, checks, launches, tally):
-    """All but the capture; whether the module can be read at all."""
+    """Runs all checks except the capture. Returns whether the module can be read."""
     with open(path, "rb") as file:
         spirv = file.read()
     try:
@@ -216,7 +216,7 @@ def check_list(options, tally):
                 tally.note(line, "capture", wrong.get(path))
 
 
-# ---- Kernels that are wrong on purpose: source, and the check that must say so. `fine` must pass all.
+# ---- Kernels with intentional errors: source, and the check that must report it. `fine` must pass all checks.
 _HEAD = "kernel __attribute__((reqd_work_group_size(64, 1, 1))) void k(global float *b, global const float *c) {"
 _TURN = "local float t[64]; int l = get_local_id(0), g = get_global_id(0); t[l] = c[g]; %s b[g%s] = t[63 - l]; }"
 PLANTED = {
@@ -264,7 +264,7 @@ def check_planted(tally):
 
 
 def check_expectations(path, spirv, tally):
-    """What ocloc made must not pass for a kernel of another name, sub-group, group, memory or barriers."""
+    """Checks that ocloc's result is refused for a kernel of another name, sub-group, group, memory or barriers."""
     for field, value in (("name", "other"), ("sub_group", 8), ("group", (32, 1, 1)), ("memory_bytes", 4096),
                          ("barriers", False)):
         read = module.read(spirv)
@@ -275,7 +275,7 @@ def check_expectations(path, spirv, tally):
 
 
 def check_cut(spirv, path, tally):
-    """A module that ends early must be refused."""
+    """Checks that a truncated module is refused."""
     for end in (len(spirv) - 6, 4 * (5 + sum(len(words) for _, words in list(module.instructions(spirv))[:-3]))):
         with open(path, "wb") as file:
             file.write(spirv[:end])

@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The serving side of quern-bench's protocol (Contestant.h) for contestants written in Python."""
+"""Serving side of quern-bench's protocol (Contestant.h) for contestants written in Python."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import numpy
 
 
 class Problem:
-    """`problem <json>`, as Problem.cpp writes it."""
+    """A problem from `problem <json>`, which Problem.cpp writes."""
 
     def __init__(self, text):
         fields = json.loads(text.split(" ", 1)[1])
@@ -21,7 +21,7 @@ class Problem:
 
 
 class Contestant:
-    """prepare(problem) makes it ready or raises with a reason; run(calls) returns when the last result is there."""
+    """prepare(problem) prepares it or raises with a reason; run(calls) returns when the last result is available."""
 
 
 def pick(choices, name):
@@ -31,7 +31,7 @@ def pick(choices, name):
 
 
 def requireDense(problem, types):
-    """Refuses what a library of dense arrays has no name for."""
+    """Raises for tensors that a library of dense arrays cannot express."""
     for name, tensor in problem.tensors.items():
         if not tensor["dense"]:
             raise ValueError("dense row-major tensors only, not " + name)
@@ -39,7 +39,7 @@ def requireDense(problem, types):
 
 
 def orderOf(tensor):
-    """The dims from the outermost in memory to the innermost; refuses what no dense array is."""
+    """Returns the dims from the outermost in memory to the innermost; raises for tensors that are not dense arrays."""
     tag = tensor["tag"]
     if not tag.islower() or not tag.isalpha():
         raise ValueError("no blocks and no gaps")
@@ -51,24 +51,24 @@ def storedDims(tensor):
 
 
 def storedPermutation(problem):
-    """Of a reorder: the source's stored dims in the order of the destination's."""
+    """For a reorder: returns the source's stored dims in the order of the destination's."""
     src = orderOf(problem.tensors["src"])
     return [src.index(dim) for dim in orderOf(problem.tensors["dst"])]
 
 
 def requirePlainQuantization(problem):
-    """Refuses what quantizing operators have no word for: groups, post-ops."""
+    """Raises for quantization that the frameworks' operators cannot express: groups, post-ops."""
     if problem.postOps or any(params["groups"] for params in (problem.scales | problem.zeroPoints).values()):
         raise ValueError("no groups and no post-ops")
 
 
 def vectorDims(problem, params):
-    """The shape that broadcasts scales or zero points over the destination as it is stored."""
+    """Returns the shape that broadcasts scales or zero points over the destination as it is stored."""
     dst = problem.tensors["dst"]
     return [dst["dims"][dim] if params["mask"] >> dim & 1 else 1 for dim in orderOf(dst)]
 
 
-# Zero points of every contestant in Python. Their values cost nothing.
+# Zero points of every contestant in Python. Their values do not affect the time.
 ZERO_POINT = 3
 SCALE = 1.25
 
@@ -77,7 +77,7 @@ def normalValues(dims):
     return numpy.random.default_rng(1).normal(0, 2, dims).astype(numpy.float32)
 
 
-# Long enough for the scheduler to give each thread a CPU of its own, and for the caches to be this contestant's.
+# Long enough that the scheduler gives each thread a separate CPU and the caches hold this contestant's data.
 WARM_UP_NS = 20_000_000
 
 
@@ -106,7 +106,7 @@ def answer(contestant, request):
 
 
 def serve(contestant):
-    # What a library prints must not end up between the answers.
+    # Output of a library must not be mixed with the answers.
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     for request in sys.stdin:
@@ -115,6 +115,6 @@ def serve(contestant):
             return
         try:
             reply = answer(contestant, request)
-        except Exception as error:  # whatever a library raises is its reason
+        except Exception as error:  # the reason is whatever a library raises
             reply = "no " + " ".join(str(error).split())[:200]
         print(reply, file=out, flush=True)

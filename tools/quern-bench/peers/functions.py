@@ -1,9 +1,9 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Functions in MLIR for peers in Python: the description beside a module, and its inputs.
+"""Functions in MLIR for Python peers: the description next to a module, and its inputs.
 
-A description is a function of the same name as the module's. It takes the peer's operations first, a class of
-jax_functions.py or torch_functions.py, then the module's arguments in order.
+A description is a Python function with the name of the module's function. Its first argument is the class of the peer's
+operations, from jax_functions.py or torch_functions.py; the module's arguments follow in order.
 """
 
 import importlib.util
@@ -12,7 +12,7 @@ import driver
 
 
 def describe(problem, operations):
-    """The peer's function for a problem."""
+    """Returns the peer's function for a problem."""
     spec = importlib.util.spec_from_file_location("description", problem.parameters["description"])
     description = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(description)
@@ -21,7 +21,7 @@ def describe(problem, operations):
 
 
 def inputsOf(problem):
-    """The type and the dims of each input."""
+    """Returns the type and the dims of each input."""
     tensors = [problem.tensors[name] for name in problem.parameters["inputs"]]
     if not all(tensor["dense"] for tensor in tensors):
         raise ValueError("dense row-major tensors only")

@@ -1,7 +1,7 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""IREE on the CPU as a contestant of quern-bench: a permutation, with f32 quantized on the way where one
-scale serves all; and functions in MLIR, which it takes as they are."""
+"""IREE on the CPU as a contestant of quern-bench: a permutation, with f32 quantized on the way if there is one scale
+for all elements; and functions in MLIR, which it compiles unchanged."""
 
 import sys
 
@@ -17,7 +17,7 @@ TYPES = {"f32": ("f32", numpy.float32), "f16": ("f16", numpy.float16), "f64": ("
 
 
 def bodyOf(problem):
-    """Lines that make %r of %x, and nothing else than what `problem` says."""
+    """Returns lines that compute %r from %x and do only what `problem` specifies."""
     src, dst = problem.tensors["src"]["type"], problem.tensors["dst"]["type"]
     if src == dst and not problem.scales and not problem.zeroPoints and not problem.postOps:
         return [], "%v"
@@ -38,7 +38,7 @@ def moduleOf(problem):
     source = "tensor<" + "".join(f"{size}x" for size in driver.storedDims(src)) + srcType + ">"
     result = "tensor<" + "".join(f"{size}x" for size in driver.storedDims(dst)) + dstType + ">"
     loops = [f"d{i}" for i in range(len(permutation))]
-    # Loops run over the destination: loop i is dim permutation[i] of the source.
+    # Loops are over the destination: loop i is dim permutation[i] of the source.
     read = ", ".join(loops[permutation.index(dim)] for dim in range(len(loops)))
     maps = [f"affine_map<({', '.join(loops)}) -> ({dims})>" for dims in (read, ", ".join(loops))]
     iterators = ", ".join(['"parallel"'] * len(loops))

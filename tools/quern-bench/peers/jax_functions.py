@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The operations that descriptions of functions are written in, by JAX; and a problem to a function and its inputs."""
+"""The operations for descriptions of functions, in JAX; and conversion of a problem to a function and its inputs."""
 
 import jax
 import jax.numpy as jnp

@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Reorders in JAX: a transposition of what is stored, with quantization in f32."""
+"""Reorders in JAX: a transposition of the stored dims, with quantization in f32."""
 
 import jax.numpy as jnp
 

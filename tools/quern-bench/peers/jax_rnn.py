@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""RNNs in JAX as its users write them: one product with all of x, then lax.scan over the steps."""
+"""RNNs in JAX as its users write them: one product for all of x, then lax.scan over the steps."""
 
 import jax
 import jax.numpy as jnp
@@ -49,7 +49,7 @@ CELLS = {"vanilla_rnn": vanilla, "vanilla_lstm": lstm, "vanilla_gru": gru, "lbr_
 
 
 def forwardFunction(rnn):
-    """x [T, N, C], parameters and states of each layer and direction, attention -> h of the top, last states."""
+    """x [T, N, C], parameters and states of each layer and direction, attention -> h of the last layer, last states."""
     cell = driver.pick(CELLS, rnn.cell)
 
     def function(x, parameters, states, attention):

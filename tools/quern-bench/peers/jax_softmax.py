@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Softmax in JAX: a problem to a function and its inputs."""
+"""Softmax in JAX: converts a problem to a function and its inputs."""
 
 import jax
 import jax.numpy as jnp
@@ -43,7 +43,7 @@ def forwardFunction(problem):
 
 
 def backwardFunction(problem):
-    """What automatic differentiation makes of softmax, written out: d and dd -> ds."""
+    """The derivative that automatic differentiation computes for softmax, written explicitly: d and dd -> ds."""
     axis, dtype = problem.parameters["axis"], TYPES[problem.tensors["diff_src"]["type"]]
     isLog = driver.pick({"softmax_accurate": False, "softmax_log": True}, problem.parameters["algorithm"])
 

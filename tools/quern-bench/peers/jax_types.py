@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Element types of JAX, and stores that round and saturate as Quern's do."""
+"""Element types of JAX, and stores that round and saturate like Quern's."""
 
 import jax.numpy as jnp
 

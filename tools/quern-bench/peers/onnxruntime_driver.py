@@ -1,7 +1,7 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """ONNX Runtime as a contestant of quern-bench: models of one operator (two for a reorder of layout and type; one for
-each layer of an RNN), buffers bound once."""
+each layer of an RNN), whose buffers are bound once."""
 
 import sys
 
@@ -11,7 +11,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import driver
 
-# ONNX's name, and what holds such elements in NumPy.
+# ONNX's name, and the NumPy type that holds such elements.
 TYPES = {
     "f32": (TensorProto.FLOAT, numpy.float32), "f64": (TensorProto.DOUBLE, numpy.float64),
     "f16": (TensorProto.FLOAT16, numpy.float16), "bf16": (TensorProto.BFLOAT16, numpy.uint16),
@@ -30,7 +30,7 @@ def softmaxModel(problem):
 
 
 def quantizationNode(problem, source):
-    """QuantizeLinear or DequantizeLinear, with its vectors."""
+    """Returns QuantizeLinear or DequantizeLinear, with its vectors."""
     driver.requirePlainQuantization(problem)
     side = "dst" if list(problem.scales) == ["dst"] else "src"
     if list(problem.scales) != [side] or not set(problem.zeroPoints) <= {side}:
@@ -69,15 +69,15 @@ def reorderModel(problem):
     return nodes, vectors
 
 
-# Operator, gates, attributes. The order of gates within the random weights does not matter for their speed.
+# Operator, gates, attributes. The order of gates in the random weights does not affect the speed.
 CELLS = {"vanilla_lstm": ("LSTM", 4, {}), "vanilla_gru": ("GRU", 3, {"linear_before_reset": 0}),
          "lbr_gru": ("GRU", 3, {"linear_before_reset": 1})}
 DIRECTIONS = {"left2right": "forward", "right2left": "reverse", "bidirectional_concat": "bidirectional"}
 
 
 def rnnModel(problem):
-    """One operator for each layer: its result [T, D, N, H] becomes the [T, N, D H] of the next,
-    or of the destination."""
+    """Returns a model with one operator for each layer: its result [T, D, N, H] becomes the [T, N, D H] of the next
+    layer, or of the destination."""
     for name, tensor in problem.tensors.items():
         driver.pick({"f32": None}, tensor["type"])
         if name not in ("src_layer", "weights_layer", "weights_iter", "bias", "dst_layer"):
@@ -110,7 +110,7 @@ def rnnModel(problem):
 
 
 MODELS = {"softmax": softmaxModel, "reorder": reorderModel, "rnn": rnnModel}
-# The names of source and destination, where they are not src and dst.
+# Names of source and destination if they are not src and dst.
 ENDS = {"rnn": ("src_layer", "dst_layer")}
 
 

@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What peers in Python need to know of an RNN problem."""
+"""Properties of an RNN problem for Python peers."""
 
 import driver
 
@@ -10,7 +10,7 @@ KNOWN = ("src_layer", "src_iter", "src_iter_c", "attention", "weights_layer", "w
 
 
 class Rnn:
-    """Sizes and values; refuses what frameworks' layers lack."""
+    """Sizes and values of the problem; raises for features that frameworks' layers lack."""
 
     def __init__(self, problem):
         self.tensors, parameters = problem.tensors, problem.parameters
@@ -32,5 +32,5 @@ class Rnn:
         return self.channels if layer == 0 else self.hidden
 
     def values(self, *dims):
-        """Of weights, so small that gates do not saturate."""
+        """Returns random weights, small enough that gates do not saturate."""
         return driver.normalValues(dims) * (0.5 / self.hidden**0.5)

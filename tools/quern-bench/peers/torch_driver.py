@@ -1,7 +1,7 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""PyTorch on the CPU as a contestant of quern-bench. torch.compile: reorders as permutations of what is
-stored, with quantization in f32, and functions in MLIR by their descriptions. torch.nn's layers: RNNs."""
+"""PyTorch on the CPU as a contestant of quern-bench. Uses torch.compile for reorders, as permutations of the stored
+dims with quantization in f32, and for functions in MLIR by their descriptions; uses torch.nn's layers for RNNs."""
 
 import sys
 

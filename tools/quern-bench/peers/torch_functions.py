@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The operations that descriptions of functions are written in, by PyTorch."""
+"""The operations for descriptions of functions, in PyTorch."""
 
 import torch
 

@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""RNNs by torch.nn's layers."""
+"""RNNs with torch.nn's layers."""
 
 import torch
 
@@ -12,7 +12,7 @@ ACTIVATIONS = {"eltwise_relu": "relu", "eltwise_tanh": "tanh"}
 
 
 def prepare(problem, types):
-    """A function of no arguments: backward's runs behind one forward, whose graph it keeps."""
+    """Returns a function without arguments; for backward it runs after one forward, whose graph it keeps."""
     rnn = Rnn(problem)
     kind = driver.pick(LAYERS, rnn.cell)
     if rnn.sums:

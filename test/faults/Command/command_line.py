@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Gives the command closed and full streams, huge and damaged files, deep nesting and impossible numbers.
+"""Runs the command with closed and full streams, huge and damaged files, deep nesting and impossible numbers.
 
 Each case must end within 20 seconds, with the exit status that docs/command.md states and a message if it is not 0.
 """

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Close LIBRARY: opens a library at run time, three times, executes a problem on its threads by it, and closes it while
-// threads exist that have executed. These end afterwards, and then the process.
+// Close LIBRARY: opens a library at run time, three times, executes a problem with it on the library's threads, and
+// closes it while threads exist that have executed. Then these threads end, and finally the process.
 //
 // Three times in a run. The rows of the table in docs/embedding.md:
 //

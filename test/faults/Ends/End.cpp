@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// End HOW ACTIVITY: begins an activity on other threads, ends the process 0 to 40 ms later, and checks nothing but that
-// it ends, with the status that it was given.
+// End HOW ACTIVITY: starts an activity on other threads, ends the process 0 to 40 ms later, and checks only that it
+// ends with the requested status.
 //
 //   HOW       return, exit, thread (exit() on another thread than main's), quick_exit, _exit
 //   ACTIVITY  create, execute, both, none
@@ -32,7 +32,7 @@
 using namespace quern::faults;
 
 static const Cpu &cpu() {
-  static auto *kept = new Cpu; // other threads use it when the process ends
+  static auto *kept = new Cpu; // other threads use it while the process ends
   return *kept;
 }
 
@@ -41,7 +41,7 @@ static std::string lineOf(int i) {
   return "softmax fwd_i src=f32:" + shape + " dst=f32:" + shape + " axis=1";
 }
 
-/// Creates primitives of problems that no cache has.
+/// Creates primitives of problems that are not cached.
 static void createAll(int first) {
   for (int i = first;; i += 2) {
     Execution made;

@@ -3,11 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Family MOST: a program as short as a program can be: it creates one primitive of a family of the pack in QUERN_PACKS,
-// executes it once, and returns from main at most MOST ms later, while the background thread makes its first kernels.
-// It is not written with Execution, which waits for the primitive's own kernel.
+// Family MOST: a minimal program that creates one primitive of a family of the pack in QUERN_PACKS, executes it once,
+// and returns from main after at most MOST ms, while the background thread compiles its first kernels. It does not use
+// class Execution, which waits for the primitive's own kernel.
 //
-// family.sh makes the pack.
+// family.sh creates the pack.
 //
 //===----------------------------------------------------------------------===//
 #include "quern/quern.hpp"

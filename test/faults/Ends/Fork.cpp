@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Fork ACTIVITY END: forks while other threads are busy. Each child executes an old primitive, creates and executes new
-// ones, makes a call that fails, and ends. A child that takes 20 s has hung.
+// ones, makes a failing call, and ends. A child that takes 20 s has hung.
 //
 //   ACTIVITY  compile (problems that no cache has), evict (more kernels than the memory cache holds, from disk), memory
 //             (one kernel that the memory cache holds), execute, listen (events), first (like compile, but in a process
@@ -79,7 +79,7 @@ static void work(const std::string &activity, int thread) {
   }
 }
 
-/// What the child of a fork does. Returns its status.
+/// Runs the child of a fork; returns its exit status.
 static int beChild(const Cpu &cpu, Execution &old, std::string wanted, int number) {
   alarm(20);
   if (wanted.empty()) { // the parent has created nothing

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Late MOMENT: a failing call, executions of old primitives, and a new primitive that is compiled and executed, at a
-// moment when objects of the thread or of the process may have been destroyed. All give the status and the results
-// that they give in main. The program starts itself again, since it checks what a process does that is ending.
+// Late MOMENT: makes a failing call, executes old primitives, and creates, compiles and executes a new one at a moment
+// when objects of the thread or of the process may have been destroyed. All must return the same statuses and results
+// as in main. The program starts itself again, because it checks how a process ends.
 //
 //   MOMENT  atexit-before (registered before the first call), atexit-after, static (destructor of an object at
 //           namespace scope), local (of one in a function), thread_local (of a thread that ends), main-thread_local,
@@ -74,7 +74,7 @@ static void useAll() {
   if (made.describe(cpu->engine, line) != quern_success)
     failNow("describing " + line);
   const quern_status_t created = made.create();
-  // The answer where LLVM is a shared library, whose objects have been destroyed.
+  // This status is right if LLVM is a shared library, because LLVM's objects have been destroyed.
   const bool isRefused =
       created == quern_runtime_error && std::strstr(quern_get_last_error_message(), "the process is ending") != nullptr;
   if (created != quern_success && !isRefused)
@@ -106,7 +106,7 @@ static void prepare() {
   }
 }
 
-/// The moments of a thread's end: before and after its first call of Quern, the object is made that calls it at last.
+/// Runs a thread that creates an object before and after its first call of Quern; its destructor makes the last calls.
 static void endThread(const std::string &moment) {
   static pthread_key_t key;
   if (moment == "key") {
@@ -145,7 +145,7 @@ static int run(const std::string &moment) {
     local.isOn = true;
   }
   atNamespaceScope.isOn = moment == "static";
-  failingCall(); // so that a message is there
+  failingCall(); // creates the thread's message buffer
   return 0;
 }
 

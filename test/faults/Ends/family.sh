@@ -2,7 +2,7 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Runs Family.cpp with a pack of the family of its problem, which the first run of a build makes.
+# Runs Family.cpp with a pack of the family of its problem, which the first run of a build creates.
 #
 # FAULTS: end-return-background short=20 full=1000: 40
 # FAULTS: end-return-background-process short=5 full=1000: QUERN_COMPILER=process 40

@@ -28,7 +28,7 @@ std::vector<int> drawOrder(Random &random, int rank) {
   return order;
 }
 
-/// Dense in any order, with gaps, or anything.
+/// Draws dense strides in any order, strides with gaps, or arbitrary ones.
 ApiDims drawStrides(Random &random, const ApiDims &dims) {
   ApiDims strides = dims;
   const std::vector<int> order = drawOrder(random, dims.rank);
@@ -101,7 +101,7 @@ quern_status_t create(Input &input, quern_memory_desc_t &made, const ApiDims &di
   }
 }
 
-/// From the bytes of a descriptor, some of which are replaced.
+/// Creates a descriptor from the bytes of another one, of which some are replaced.
 quern_status_t damage(Input &input, quern_memory_desc_t &made, const_quern_memory_desc_t from) {
   Random &random = input.random;
   size_t size = 0;
@@ -119,7 +119,7 @@ quern_status_t damage(Input &input, quern_memory_desc_t &made, const_quern_memor
   return quern_memory_desc_create_with_blob(&made, blob.data());
 }
 
-/// A descriptor of these dims that is derived from another one; now and then of other dims.
+/// Derives a descriptor with these dims from another one; sometimes with other dims.
 OwnedMemoryDesc derive(Input &input, const ApiDims &dims, quern_data_type_t type) {
   Random &random = input.random;
   ApiDims from = dims, offsets;
@@ -181,7 +181,7 @@ int drawMask(Random &random) {
   return random.oneIn(10) ? static_cast<int>(random.bits()) : static_cast<int>(random.between(0, 3));
 }
 
-/// A 33rd post-op is refused with quern_out_of_memory, as oneDNN's is.
+/// Appending a 33rd post-op must fail with quern_out_of_memory, like in oneDNN.
 void checkAppended(Input &input, quern_status_t status, const_quern_post_ops_t ops) {
   constexpr int mostPostOps = 32;
   if (status != quern_out_of_memory || quern_post_ops_len(ops) != mostPostOps)

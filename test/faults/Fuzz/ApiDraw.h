@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Memory descriptors and attributes that are made by random calls, most of them legal. Each call is noted in the input.
+// Memory descriptors and attributes that are created by random calls, most of them valid. Each call is noted in the
+// input.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_FAULTS_FUZZ_APIDRAW_H
@@ -18,22 +19,22 @@ namespace quern::fuzz {
 using OwnedMemoryDesc = Owned<quern_memory_desc_t, quern_memory_desc_destroy>;
 using OwnedAttributes = Owned<quern_primitive_attr_t, quern_primitive_attr_destroy>;
 
-/// Dims that are handed to the API: room for the most, whatever the rank says.
+/// Dims for calls of the API; the array has the maximum size, whatever the rank is.
 struct ApiDims {
-  int rank = 0; ///< may be illegal
+  int rank = 0; ///< may be invalid
   int64_t values[16] = {};
 };
 
-/// True for a status that a call may return; counts refusals. Throws Failure for any other.
+/// Returns true if the call succeeded; counts refusals. Throws Failure for a status that no call may return.
 bool succeeds(Input &input, quern_status_t status);
 
-/// A small number, rarely 0, negative, open or beyond every limit.
+/// Draws a small number; rarely 0, negative, open or out of range.
 int64_t drawApiDim(Random &random);
 ApiDims drawApiDims(Random &random);
 quern_data_type_t drawApiType(Random &random);
-/// Null if a call refused it.
+/// Returns null if a call refused it.
 OwnedMemoryDesc drawMemoryDesc(Input &input, const ApiDims &dims, quern_data_type_t type);
-/// Null in two of three calls: default attributes.
+/// Returns null, which means default attributes, in two of three cases.
 OwnedAttributes drawApiAttributes(Input &input, const ApiDims &dims);
 
 } // namespace quern::fuzz

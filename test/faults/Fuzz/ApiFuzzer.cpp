@@ -22,7 +22,7 @@ public:
   explicit Call(Input &input)
       : input(input), random(input.random), dims(drawApiDims(input.random)), first(drawApiType(input.random)) {}
 
-  /// Describes a random primitive. Null if it is refused.
+  /// Describes a random primitive; returns null if it is refused.
   quern_primitive_desc_t describe() {
     attributes = drawApiAttributes(input, dims);
     quern_primitive_desc_t made = nullptr;
@@ -31,7 +31,7 @@ public:
 
 private:
   const_quern_memory_desc_t tensor(const ApiDims &shape, quern_data_type_t type) {
-    // A refused or an absent descriptor is passed as null, which is refused, too.
+    // A refused or an absent descriptor is passed as null, which must be refused too.
     descs.push_back(random.oneIn(60) ? nullptr : drawMemoryDesc(input, shape, type));
     return descs.back().get();
   }
@@ -98,7 +98,7 @@ private:
     }
   }
 
-  /// The number of sources that the call states, and as many of them as it needs.
+  /// Returns the number of sources that the call states; `sources` receives the descriptors that it needs.
   int drawSources(std::vector<const_quern_memory_desc_t> &sources, const ApiDims *along, int alongAxis) {
     const auto count = static_cast<int>(random.oneIn(20) ? random.between(-4, 300) : random.between(1, 4));
     for (int i = 0; i < std::max(count, 1); ++i) {
@@ -148,7 +148,7 @@ void query(Input &input, const_quern_primitive_desc_t desc) {
   }
 }
 
-/// An execution with wrong arguments is refused and writes nothing, unless there is nothing to compute.
+/// An execution with wrong arguments must be refused and write nothing, unless there is nothing to compute.
 void executeWrongly(Input &input, const faults::Execution &execution) {
   std::vector<quern_exec_arg_t> arguments = execution.given();
   if (arguments.empty())
@@ -172,7 +172,7 @@ void executeWrongly(Input &input, const faults::Execution &execution) {
   require(execution.outputs() == before, "a refused execution has written");
 }
 
-/// The artifact of a primitive makes another one; a damaged or shortened artifact is refused.
+/// A primitive can be created from the artifact of another; a damaged or truncated artifact is refused.
 void restore(Input &input, const faults::Execution &execution) {
   size_t size = 0;
   input.note("restores it from its artifact");

@@ -122,7 +122,7 @@ bool isRight(const Product &p, const Matrix<A> &a, const Matrix<B> &b, Matrix<C>
 
 template <typename A, typename B, typename C> void multiply(Input &input, const Product &p) {
   const bool legal = isLegal(p);
-  // A matrix has no size here, so the buffers of a wrong call are as large as those of its legal part.
+  // The API does not know the size of a matrix, so the buffers of an invalid call have the sizes of its valid part.
   const uint64_t seed = input.random.bits();
   for (GuardedSide side : {GuardedSide::End, GuardedSide::Beginning}) {
     Random random(seed);

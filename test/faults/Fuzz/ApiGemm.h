@@ -9,8 +9,8 @@
 
 namespace quern::fuzz {
 
-/// Multiplies matrices of small integers by one of the three functions of quern_gemm.h, with each matrix at both ends
-/// of guarded memory. Wrong arguments are refused; results are exact.
+/// Multiplies matrices of small integers with one of the three functions of quern_gemm.h. Each matrix starts or ends at
+/// an inaccessible page. Wrong arguments must be refused; results must be exact.
 void fuzzGemm(Input &input);
 
 } // namespace quern::fuzz

@@ -31,7 +31,7 @@ public:
     const int64_t steps = random.between(1, 4), batch = random.between(1, 5), layers = random.oneIn(4) ? 2 : 1;
     const int64_t channels = random.pick<int64_t>({1, 3, 8, 16, 17});
     const int64_t projected = isLstm && random.oneIn(4) ? random.between(1, 9) : channels;
-    // Layers above the first read what the one below writes.
+    // Layers above the first read the outputs of the layer below.
     const int64_t inputs = layers > 1 ? projected * (isConcat ? 2 : 1) : random.between(1, 18);
     const auto data = random.pick({quern_f32, quern_f32, quern_bf16, quern_f16, quern_u8, quern_s8});
     const auto weights = data == quern_u8 || data == quern_s8 ? quern_s8 : data;

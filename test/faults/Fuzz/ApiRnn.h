@@ -9,7 +9,7 @@
 
 namespace quern::fuzz {
 
-/// Describes a random forward RNN, most of whose tensors fit each other. Null if it is refused.
+/// Describes a random forward RNN, most of whose tensors match. Returns null if it is refused.
 quern_primitive_desc_t describeRnn(Input &input);
 
 } // namespace quern::fuzz

@@ -14,7 +14,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// The line cut into runs of letters and digits, and single characters.
+/// Splits the line into runs of letters and digits, and single other characters.
 Words wordsOf(const std::string &line) {
   Words words;
   bool continues = false;
@@ -33,7 +33,7 @@ size_t drawIndex(Random &random, size_t count) {
   return static_cast<size_t>(random.between(0, static_cast<int64_t>(count) - 1));
 }
 
-/// Replaces each number for which `choose` gives another one; the same number gets the same one everywhere.
+/// Replaces each number for which `choose` returns another one; equal numbers get equal replacements.
 template <typename Choose> std::string withNumbers(const std::string &text, Choose choose) {
   std::string result;
   for (size_t at = 0; at < text.size();) {

@@ -11,7 +11,7 @@
 
 namespace quern::fuzz {
 
-/// Replaces dims that are not small by small ones, equal dims by equal ones.
+/// Replaces large dims by small ones; equal dims get equal replacements.
 std::string withSmallDims(Random &random, const std::string &original);
 /// Changes, removes and inserts up to twelve words, some of them words of `other`.
 std::string damaged(Random &random, const std::string &original, const std::string &other);

@@ -23,7 +23,7 @@ DataType drawType(Random &random) {
                          : random.pick({S32, S8, U8, S8, U8, S32, S4, U4, E8M0, F4E2M1, Boolean});
 }
 
-/// A type that most primitives accept. Some problems have integers only, which are computed exactly.
+/// Draws a type that most primitives support. Some problems have only integers, which are computed exactly.
 DataType drawUsualType(Random &random, bool isInteger = false) {
   using enum DataType;
   if (isInteger)
@@ -31,7 +31,7 @@ DataType drawUsualType(Random &random, bool isInteger = false) {
   return random.oneIn(12) ? drawType(random) : random.pick({F32, F32, F32, BF16, F16, F64, S32, S8, U8, F8E4M3});
 }
 
-/// Sizes around the widths of vectors, any number of vectors and a rest in one dim, and dims of 0 and 1.
+/// Draws sizes around the widths of vectors, several vectors and a remainder in one dim, and dims of 0 and 1.
 Dims drawDims(Random &random) {
   Dims dims = drawShape(random, 1, random.oneIn(8) ? 12 : 4, random.pick({64.0, 512.0, mostElements}));
   if (random.oneIn(3)) {
@@ -43,7 +43,7 @@ Dims drawDims(Random &random) {
   return dims;
 }
 
-/// Any layout, padded ones most often.
+/// Draws any layout, most often a padded one.
 TensorDesc drawTensor(Random &random, const Dims &dims, DataType type, bool isWritten) {
   using enum LayoutFamily;
   if (isWritten && random.oneIn(20))
@@ -60,7 +60,7 @@ TensorDesc drawTensor(Random &random, const Dims &dims, DataType type, bool isWr
   return drawSide(random, family, dims, type, isWritten);
 }
 
-/// Any subset of the dims repeats.
+/// Makes any subset of the dims broadcast.
 Dims drawRepeated(Random &random, Dims dims) {
   for (int64_t &dim : dims)
     dim = random.oneIn(3) ? 1 : dim;
@@ -71,7 +71,7 @@ PostOp drawFunction(Random &random) {
   return random.oneIn(3) ? drawEltwise(random, Alg::EltwiseLinear) : drawEltwise(random);
 }
 
-/// Parameters that users do not pass; results are then compared between placements only.
+/// Draws parameters that users do not pass; results are then compared only between placements.
 bool drawUnusualNumbers(Random &random, float &alpha, float &beta) {
   if (!random.oneIn(16))
     return false;
@@ -245,7 +245,7 @@ DrawnLine drawIndependent(Random &random) {
   return drawn;
 }
 
-/// A legal problem of any primitive but the reorders of all tags, which have large tensors.
+/// Draws a valid problem of any primitive, except reorders of all tags, which have large tensors.
 DrawnLine drawOfSets(Random &random, const Target &target) {
   std::vector<std::unique_ptr<PrimitiveCases>> sets;
   for (const CaseSet &set : caseSets)
@@ -264,7 +264,7 @@ DrawnLine drawLine(Random &random, const Target &target) {
   DrawnLine drawn = kind < 8 && kind != 1 ? drawIndependent(random) : drawOfSets(random, target);
   if (kind > 1 && kind < 7)
     return drawn;
-  if (random.oneIn(2)) // and the same sizes everywhere
+  if (random.oneIn(2)) // the same sizes in all tensors
     drawn = {withSmallDims(random, drawn.line), {random.between(1, 20)}, false};
   if (kind < 2 || random.oneIn(2))
     drawn = {damaged(random, drawn.line, drawIndependent(random).line), {random.between(1, 20)}, false};

@@ -9,12 +9,12 @@
 
 namespace quern::fuzz {
 
-/// A line of one of four origins:
-/// - a problem whose tensors, attributes and post-ops are drawn independently of each other, so rare combinations such
-///   as a post-op into a padded layout are frequent; some of its problems are refused;
-/// - a legal problem of the conformance sets;
-/// - a small variant of either, whose large numbers were replaced;
-/// - either with changed, removed and inserted words, of which most are refused.
+/// Draws a line of one of four origins:
+/// - a problem whose tensors, attributes and post-ops are drawn independently, so that rare combinations, such as a
+///   post-op into a padded layout, are frequent; some of these problems are refused;
+/// - a valid problem of the conformance sets;
+/// - a small variant of either, in which large numbers are replaced;
+/// - either with changed, removed and inserted words; most of these are refused.
 DrawnLine drawLine(Random &random, const Target &target);
 
 } // namespace quern::fuzz

@@ -9,13 +9,13 @@
 
 namespace quern::fuzz {
 
-/// Draws a line. It is refused with a reason, or its text reads back to the same text and the problem is right on
-/// guarded memory.
+/// Draws a line. It must be refused with a reason, or its text must parse to the same text and the problem must compute
+/// the right result on guarded memory.
 void fuzzText(Input &input);
 
-/// Makes a random sequence of calls of the C API: descriptors of every kind, damaged ones included, attributes,
-/// queries, primitives, executions with right and wrong arguments, and products of matrices. Each call succeeds or is
-/// refused; what is executed is right on guarded memory.
+/// Makes a random sequence of calls of the C API: descriptors of every kind, including damaged ones, attributes,
+/// queries, primitives, executions with right and wrong arguments, and products of matrices. Each call must succeed or
+/// be refused; executions on guarded memory must be right.
 void fuzzApi(Input &input);
 
 } // namespace quern::fuzz

@@ -24,7 +24,7 @@ constexpr int64_t blockSize = 256; ///< inputs of one child process
 
 /// Shared with the child process.
 struct Progress {
-  std::atomic<int64_t> number; ///< the input that runs, or runs next
+  std::atomic<int64_t> number; ///< the input that runs, or the next one
   std::atomic<int64_t> passed, failed;
   std::atomic<int64_t> counts[CountKinds];
   std::atomic<size_t> notedBytes;
@@ -39,7 +39,7 @@ Progress &progress() {
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-/// The instruction set of a block: every other block has the widest one.
+/// Returns the instruction set of a block: every second block has the widest one.
 std::string isaOf(int64_t block) {
   std::vector<std::string_view> levels;
   for (CpuIsa isa : isasOf(archOf(detectedIsa())))

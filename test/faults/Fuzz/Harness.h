@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// An input is a number of a seed; everything about it follows from both. Child processes run blocks of inputs, so a
-// crash, a hang or an exit is a failure of one input, and the next child continues after it. A block has one
-// instruction set.
+// An input is the number of a case of a seed; seed and number determine it completely. Child processes run blocks of
+// inputs, so that a crash, a hang or an exit is a failure of one input, and the next child continues after it. A block
+// has one instruction set.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_FAULTS_FUZZ_HARNESS_H
@@ -19,7 +19,7 @@
 
 namespace quern::fuzz {
 
-/// Says why an input has failed. Thrown by an input, caught by the harness.
+/// The reason why an input has failed. An input throws it, and the harness catches it.
 struct Failure {
   std::string why;
 };
@@ -39,10 +39,10 @@ enum class Plant { None, Read, Result, Hang, Exit };
 class Input {
 public:
   Input(uint64_t seed, int64_t number, const Device &device, Plant plant);
-  /// Records what the input does next. All of it is printed if the input fails.
+  /// Records the next action of the input. All actions are printed if the input fails.
   void note(const std::string &text);
   void count(Count kind);
-  /// Counts a comparison that was right.
+  /// Counts a comparison with a right result.
   void pass();
 
   Random random;
@@ -53,9 +53,9 @@ public:
 struct Options {
   uint64_t seed = 1;
   int64_t first = 0;
-  int64_t count = 0; ///< inputs; 0: as many as `seconds` allow
+  int64_t count = 0; ///< inputs; 0: until `seconds` have passed
   double seconds = 60;
-  int64_t limit = 60; ///< seconds after which an input has failed
+  int64_t limit = 60; ///< seconds after which an input fails
   Plant plant = Plant::None;
 };
 

@@ -1,4 +1,4 @@
-//===- RunProblem.cpp - A problem run at both ends of guarded memory -----===//
+//===- RunProblem.cpp - A problem run at both ends of guarded memory ------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -14,8 +14,8 @@
 namespace quern::fuzz {
 namespace {
 
-constexpr int64_t mostBytes = int64_t(4) << 20; ///< bytes of all tensors of a problem that is executed
-constexpr double mostWork = 1 << 19;            ///< products or functions of elements that the reference computes
+constexpr int64_t mostBytes = int64_t(4) << 20; ///< maximum bytes of all tensors of an executed problem
+constexpr double mostWork = 1 << 19;            ///< maximum number of products or functions of the reference
 
 double bytesOf(const Problem &problem) {
   double bytes = 0;
@@ -24,7 +24,7 @@ double bytesOf(const Problem &problem) {
   return bytes;
 }
 
-/// Estimates how much the reference computes.
+/// Estimates the number of operations of the reference.
 double workOf(const PrimitiveDesc &desc, double bytes) {
   if (const auto *gemm = std::get_if<GemmDesc>(&desc.op))
     return static_cast<double>(gemm->dst.elements()) * static_cast<double>(gemm->src.dims[1]);
@@ -37,7 +37,7 @@ double workOf(const PrimitiveDesc &desc, double bytes) {
   return bytes * static_cast<double>(desc.attr.postOps.size() + 1);
 }
 
-/// Fails with anything but a status that a problem may be refused with.
+/// Fails if the status is not one of a refusal.
 void refuse(Input &input, const Error &error) {
   const bool isRefusal = error.status == Status::Unimplemented || error.status == Status::InvalidArguments;
   require(isRefusal, concat(toString(error.status), ": ", error.message));
@@ -50,7 +50,7 @@ DataOptions drawOptions(Random &random) {
   return options;
 }
 
-/// Does what a kernel with a fault would do, for the input that has one.
+/// Acts like a kernel with a fault, for the input with a planted fault.
 void plantFault(Input &input, const Problem &problem, ProblemData &data) {
   const ArgumentInfo &argument = problem.verified.arguments.front();
   char *bytes = static_cast<char *>(data.buffer(argument.index));

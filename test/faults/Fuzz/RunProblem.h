@@ -15,12 +15,12 @@ namespace quern::fuzz {
 struct DrawnLine {
   std::string line;
   std::vector<int64_t> sizes;  ///< one for each `?`, or one for all of them
-  bool hasUsualNumbers = true; ///< false: its parameters are not those that the judge of results is made for
+  bool hasUsualNumbers = true; ///< false: the tolerances of the judge do not apply to its parameters
 };
 
-/// Compiles a problem that was described and executes it with every buffer flush at an inaccessible page, at its end
-/// and at its beginning. Both must give the same bytes, and those that the reference expects where computing that is
-/// cheap. Tensors of more than a few MiB are not executed. Throws Failure.
+/// Compiles a described problem and executes it twice: every buffer ends, and then starts, at an inaccessible page.
+/// Both must compute the same bytes, and the expected ones if the reference can compute them cheaply. Tensors of more
+/// than a few MiB are not executed. Throws Failure.
 void runProblem(Input &input, const DrawnLine &drawn);
 
 } // namespace quern::fuzz

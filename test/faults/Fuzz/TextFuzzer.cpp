@@ -12,7 +12,7 @@ namespace {
 
 using OwnedDesc = Owned<quern_primitive_desc_t, quern_primitive_desc_destroy>;
 
-/// Null if the line is refused, which needs a reason of one line, or of three with the place.
+/// Returns null if the line is refused; the reason must have one line, or three with the position of the mistake.
 OwnedDesc describe(Input &input, const std::string &line) {
   quern_primitive_desc_t made = nullptr;
   const quern_status_t status = quern_primitive_desc_create_from_text(&made, input.device.engine(), line.c_str());

@@ -1,10 +1,10 @@
-//===- LinesAtPages.cpp - Problems of files at both ends of pages --------===//
+//===- LinesAtPages.cpp - Problems of files at inaccessible pages ---------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Executes each N-th problem of the files with every buffer flush at an inaccessible page, at its end and at its
-// beginning; the results must be the same. A fault names the argument and the byte.
+// Executes each N-th problem of the files twice: every buffer ends, and then starts, at an inaccessible page. The
+// results must be the same. A fault names the argument and the byte.
 //
 // FAULTS: lines-at-pages short=1 full=0 limit=120: 16 {root}/test/problems
 // FAULTS: all-lines-at-pages short=0 full=1 limit=1200: 1 {root}/test/problems
@@ -46,7 +46,7 @@ void reportFaults() {
     sigaction(signal, &action, nullptr);
 }
 
-/// In an order that is the same everywhere.
+/// Returns the lines in an order that is the same on every machine.
 std::set<std::string> linesOf(const std::filesystem::path &folder) {
   std::set<std::string> lines;
   for (const auto &entry : std::filesystem::directory_iterator(folder)) {
@@ -58,7 +58,7 @@ std::set<std::string> linesOf(const std::filesystem::path &folder) {
   return lines;
 }
 
-/// False if the execution needs sizes or the workspace of another one, or is too large.
+/// Returns false if the execution needs sizes or the workspace of another one, or is too large.
 bool run(const Cpu &cpu, const std::string &line) {
   if (line.starts_with("rnn bwd"))
     return false;

@@ -1,9 +1,9 @@
-//===- Misaligned.cpp - Buffers that begin anywhere -----------------------===//
+//===- Misaligned.cpp - Buffers with any alignment ------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Checks that results do not depend on where buffers begin, in bytes past a multiple of 64, for elements of any size.
+// Checks that results do not depend on the offset of buffers from a multiple of 64 bytes, for elements of any size.
 //
 // FAULTS: misaligned-avx512 limit=60:
 // FAULTS: misaligned-avx2 limit=60: QUERN_MAX_CPU_ISA=avx2

@@ -7,10 +7,11 @@
 //
 //   OutOfMemory STAGE one|all STEP PERCENT PROBLEM [FIRST]
 //
-// For N = FIRST (1), FIRST + STEP, … a new process lets the N-th allocation of a stage fail, or all from the N-th on,
+// For N = FIRST (1), FIRST + STEP, … a new process makes the N-th allocation of a stage fail, or all from the N-th on,
 // until the stage has fewer allocations. Stages: engine; describe; create; execute (the first execution); again (the
-// second); next (the creation of a second primitive, of the same problem). At most PERCENT of the points may end their
-// process; none may hang. Failures are of malloc() and its relatives, which this program defines.
+// second); next (the creation of a second primitive of the same problem). At most PERCENT of the processes may be
+// terminated by a failure, and none may hang. The failing functions are malloc() and its relatives, which this program
+// defines.
 //
 // FAULTS: memory-engine-one: engine one 1 0 small
 // FAULTS: memory-engine-all: engine all 1 0 small
@@ -44,7 +45,7 @@ using namespace quern::faults;
 
 namespace {
 
-std::atomic<long> left{0}; ///< allocations until one fails; 0: none does
+std::atomic<long> left{0}; ///< allocations until one fails; 0: no failures
 std::atomic<bool> hasFailed{false};
 bool failsAll = false;
 
@@ -99,7 +100,7 @@ struct Run {
   quern_engine_t engine = nullptr;
   quern_stream_t stream = nullptr;
   Execution execution, next;
-  std::vector<quern_exec_arg_t> given; ///< kept, so that an execution allocates nothing itself
+  std::vector<quern_exec_arg_t> given; ///< kept, so that an execution itself allocates nothing
 
   quern_status_t call(const std::string &name) {
     if (name == "engine")
@@ -130,7 +131,7 @@ struct Run {
     require(status, name);
   }
 
-  /// All steps, with failures from the N-th allocation of the stage on; the outputs.
+  /// Runs all steps with failures from the N-th allocation of the stage on; returns the outputs.
   std::string all(long n) {
     step("engine", n);
     require(quern_stream_create(&stream, engine, quern_stream_in_order), "stream");
@@ -151,7 +152,7 @@ struct Run {
 
 enum Outcome { Right, Rare, Wrong, Ended, Hung };
 
-/// One process in which the N-th allocation fails.
+/// Runs one process in which the N-th allocation fails.
 Outcome outcomeOf(const char *const *words, long n, const std::string &expected) {
   std::fflush(nullptr);
   const pid_t child = fork();
@@ -171,7 +172,7 @@ Outcome outcomeOf(const char *const *words, long n, const std::string &expected)
   return WEXITSTATUS(status) == 0 ? Right : WEXITSTATUS(status) == rareStatus ? Rare : Wrong;
 }
 
-/// The outputs of a process without failures, by way of a file.
+/// Returns the outputs of a process without failures, which a file transfers.
 std::string expectedOutputs(const char *line) {
   std::FILE *file = std::tmpfile();
   require(file, "no temporary file");

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Shared by the programs of test/faults. Each step is one call of the C API and returns its status, so a program can
-// put a fault between any two steps. Uses nothing but the public headers and guarded buffers.
+// Shared by the programs of test/faults. Each step is one call of the C API and returns its status, so that a program
+// can add a fault between any two steps. Uses only the public headers and guarded buffers.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_FAULTS_EXECUTION_H
@@ -48,30 +48,30 @@ public:
   Execution &operator=(const Execution &) = delete;
 
   quern_status_t describe(quern_engine_t onEngine, const std::string &line);
-  /// Takes a copy of a descriptor instead.
+  /// Copies a descriptor instead.
   quern_status_t copy(quern_engine_t onEngine, const_quern_primitive_desc_t existing);
   quern_status_t create();
-  /// Allocates buffers of exactly the bytes of each argument. Returns quern_unimplemented for sizes that are known at
-  /// execution only, and quern_out_of_memory if an argument has more than `most` bytes.
+  /// Allocates buffers with exactly the bytes of each argument. Returns quern_unimplemented if sizes are known only at
+  /// execution, and quern_out_of_memory if an argument has more than `most` bytes.
   quern_status_t bind(const Placement &placement = {}, int64_t most = int64_t(1) << 26);
   /// Writes small f32 numbers drawn from the seed into inputs; outputs are filled with 0xFF.
   void fill(uint64_t seed = 1);
   /// Executes and waits.
   quern_status_t run(quern_stream_t stream);
-  /// All steps above. Fails the program where one of them fails.
+  /// Runs all steps above. Fails the program if one of them fails.
   void all(const Cpu &cpu, const std::string &line, const Placement &placement = {});
 
   quern_primitive_desc_t descriptor() const { return desc; }
   quern_primitive_t handle() const { return primitive; }
   /// The arguments that run() passes.
   std::vector<quern_exec_arg_t> given() const;
-  /// The bytes of all outputs.
+  /// Returns the bytes of all outputs.
   std::string outputs() const;
-  /// Bytes of the largest tensor, before the primitive is created.
+  /// Returns the bytes of the largest tensor; usable before the primitive is created.
   int64_t largestArgument() const;
-  /// The argument and the byte at this address, or nothing if it is not within a page of a buffer.
+  /// Returns the argument and the byte at this address; empty if it is not within a page of a buffer.
   std::string placeOf(const char *address) const;
-  /// Whether the bytes next to each buffer, up to its page, are unchanged.
+  /// Returns true if the bytes next to each buffer, up to its page, are unchanged.
   bool guardsIntact() const;
 
 private:

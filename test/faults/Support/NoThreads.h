@@ -16,8 +16,8 @@
 
 namespace quern::faults {
 
-/// From now on no thread of the process can create another one: pthread_create() returns EAGAIN, as it does where a
-/// limit is reached (which would not hold for root). Skips the check if Linux does not allow that.
+/// From now on, no thread of the process can create another one: pthread_create() returns EAGAIN, as if a limit were
+/// reached (limits do not apply to root). Skips the check if Linux does not allow that.
 inline void forbidThreads() {
   sock_filter filter[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),

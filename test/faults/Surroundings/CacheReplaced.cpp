@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Checks that 64 threads create and execute right kernels while the folder of the disk cache is removed, renamed,
-// replaced by a file, made inaccessible and made writable for everyone. The first argument is a time in seconds.
+// replaced by a file, made inaccessible and made writable for all users. The first argument is a time in seconds.
 //
 // FAULTS: cache-replaced full=0 limit=60: 2
 // FAULTS: cache-replaced-long short=0 limit=120: 30

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// ExecutablePages mdwe|filter|nothing LINKER: forbids executable pages as PR_SET_MDWE does, as the filter of systemd's
-// MemoryDenyWriteExecute=yes does, or in every way, then compiles a kernel and takes it from the disk. Checks that the
-// kernels run, or that a status says why not; that no file is lost; and that nothing is printed.
+// ExecutablePages mdwe|filter|nothing LINKER: forbids executable pages like PR_SET_MDWE, like the filter of systemd's
+// MemoryDenyWriteExecute=yes, or completely; then compiles a kernel and loads it from the disk. Checks that the kernels
+// run, or that a status states the reason; that no file is lost; and that nothing is printed.
 //
 // FAULTS: executable-pages-mdwe limit=60: mdwe
 // FAULTS: executable-pages-mdwe-loader limit=60: QUERN_LINKER=loader mdwe
@@ -36,9 +36,9 @@
 using namespace quern::faults;
 
 static const char *const line = "softmax fwd_i src=f32:37x53:ab dst=f32:37x53:ab axis=1";
-static constexpr int setMdwe = 65, refuseExecGain = 1; // PR_SET_MDWE and its argument, of Linux 6.3
+static constexpr int setMdwe = 65, refuseExecGain = 1; // PR_SET_MDWE and its argument, since Linux 6.3
 
-/// Fails mprotect() with PROT_EXEC, and mmap() with it if `isEvery`.
+/// Makes mprotect() with PROT_EXEC fail, and with `isEvery` also such mmap() calls.
 static void filter(bool isEvery) {
   constexpr auto number = offsetof(seccomp_data, nr), protection = offsetof(seccomp_data, args) + 2 * sizeof(uint64_t);
   const unsigned other = isEvery ? SYS_mmap : SYS_mprotect;

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Checks that kernels are created where a cache file would exceed RLIMIT_FSIZE, which raises SIGXFSZ, and that the
-// cache has no part of a file then.
+// Checks that kernels are created even if a cache file would exceed RLIMIT_FSIZE, which raises SIGXFSZ, and that the
+// cache then has no partial file.
 //
 // FAULTS: file-limit:
 // FAULTS: file-limit-process: QUERN_COMPILER=process

@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Checks that a program whose threads round in another direction, or flush denormals, gets the same descriptors,
-// kernels and results as any other, and keeps its modes.
+// kernels and results as any other, and that its modes do not change.
 //
 // FAULTS: float-modes limit=120:
 //
@@ -34,7 +34,7 @@ const char *const lines[] = {
      "weights_iter=f32:1x1x32x4x32:abcde dst_layer=f32:3x5x32:abc"),
 };
 
-/// The state of this thread's arithmetic.
+/// Floating-point modes of this thread.
 struct Modes {
   int rounding = FE_TONEAREST;
   bool flushes = false;
@@ -60,7 +60,7 @@ struct Outcome {
   bool operator==(const Outcome &) const = default;
 };
 
-/// Every call of the library is made in these modes, which it must leave as they are.
+/// Makes every call of the library in these modes, which must not change.
 Outcome runIn(const Modes &modes, const Cpu &cpu, const char *line) {
   const auto call = [&](quern_status_t status, const char *what) {
     const bool isKept = modes.isCurrent();
@@ -97,7 +97,7 @@ Outcome runIn(const Modes &modes, const Cpu &cpu, const char *line) {
 int main() {
   const Cpu cpu;
   require(quern_set_primitive_cache_capacity(0), "quern_set_primitive_cache_capacity");
-  require(quern_set_disk_cache(nullptr), "quern_set_disk_cache"); // so each kernel is compiled in its modes
+  require(quern_set_disk_cache(nullptr), "quern_set_disk_cache"); // makes each call compile its kernel
   int passed = 0;
   for (const char *line : lines) {
     const Outcome usual = runIn({}, cpu, line);

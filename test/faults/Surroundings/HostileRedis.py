@@ -1,8 +1,8 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Redis servers that answer each command with one reply of any type, or with bytes that are not the protocol.
+"""Checks the command with Redis servers that answer each request with one reply of any type, or with invalid bytes.
 
-FAULTS lines are in comments:
+FAULTS lines must be in comments:
 """
 # FAULTS: hostile-redis limit=120:
 

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Checks that a global locale that writes numbers in another way, as 1.000,5, changes no text, no kernel and no
+// Checks that a global locale with another format of numbers, such as 1.000,5, changes no text, no kernel and no
 // message.
 //
 // FAULTS: locale limit=60:
@@ -35,7 +35,7 @@ const char *const lines[] = {
     "softmax fwd_i src=f32:1200x2000:ab dst=f32:1200x2000:ab axis=1000",
 };
 
-/// The text of a blob, or why there is none.
+/// Returns the text of a blob, or the reason why there is none.
 std::string textOf(quern_status_t status, quern_blob_t blob) {
   const void *data = nullptr;
   size_t size = 0;
@@ -46,7 +46,7 @@ std::string textOf(quern_status_t status, quern_blob_t blob) {
   return text;
 }
 
-/// Everything that the library says about a line.
+/// Returns all texts of the library about a line.
 std::string describe(const Cpu &cpu, const char *line) {
   Execution execution;
   if (execution.describe(cpu.engine, line) != quern_success)

@@ -1,9 +1,9 @@
-//===- Mappings.cpp - All mappings are used up ----------------------------===//
+//===- Mappings.cpp - A process without free mappings ---------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Uses up the mappings of the process (vm.max_map_count) but for 0 to 7, and takes a kernel from the disk cache. Checks
+// Uses up all mappings of the process (vm.max_map_count) except 0 to 7, and loads a kernel from the disk cache. Checks
 // that this succeeds or fails with out_of_memory, that no file is lost, and that the kernel runs afterwards.
 //
 // FAULTS: mappings-used-up limit=120:
@@ -21,7 +21,7 @@ using namespace quern::faults;
 
 static const char *const line = "softmax fwd_i src=f32:8x31:ab dst=f32:8x31:ab axis=1";
 
-/// Pages of alternating protection, so that no two are one mapping.
+/// Maps pages of alternating protection, so that no two of them share a mapping.
 static std::vector<char *> useUp(size_t spared) {
   std::vector<char *> pages;
   pages.reserve(1 << 20);

@@ -1,11 +1,11 @@
-//===- Privileges.cpp - A program with more rights than its user ----------===//
+//===- Privileges.cpp - Programs with more rights than the user -----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
 // Gives a copy of this program a capability and runs it as another user, so that AT_SECURE is set. Checks that the
-// library ignores the environment there: the user would choose what makes the machine code of the program, where
-// kernels are stored, and what is printed.
+// library ignores the environment then: otherwise the user would choose the compiler of the program's machine code, the
+// folder of kernels, and the output.
 //
 // FAULTS: privileges limit=60:
 //
@@ -39,7 +39,7 @@ static int failed(const std::string &what) {
   return 1;
 }
 
-/// With privileges: `path` is libquern's.
+/// Runs with privileges; `path` is the path of libquern.
 static int inner(const char *path) {
   if (!getauxval(AT_SECURE))
     return skip("this file system gives programs no capabilities");

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Checks that creating and executing leave the process as it was: handlers and mask of signals, umask, working
-// directory, environment, timers, limits and the standard streams.
+// Checks that creating and executing do not change the process: handlers and mask of signals, umask, working directory,
+// environment, timers, limits and the standard streams.
 //
 // FAULTS: process-state limit=60:
 // FAULTS: process-state-process limit=60: QUERN_COMPILER=process
@@ -67,7 +67,7 @@ std::string stateOf() {
   return state;
 }
 
-/// The first line that differs.
+/// Returns the first line that differs.
 std::string difference(const std::string &before, const std::string &after) {
   size_t at = 0;
   while (at < before.size() && before[at] == after[at])

@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Checks what revoking a key means for kernels that disks keep: see docs/fleet.md."""
+"""Checks the effect of a revoked key on kernels in disk caches (docs/fleet.md)."""
 # FAULTS: revoked-key limit=60:
 
 import os

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Checks that a program may unmask every floating-point exception: neither the constructors of the compiler, nor
-// compiling nor executing raise a signal, and the masks stay as the program set them.
+// Checks that a program may unmask every floating-point exception: the constructors of the compiler, compilation and
+// execution raise no signal, and the masks stay as the program set them.
 //
 // FAULTS: float-traps-execute limit=60:
 //
@@ -19,7 +19,7 @@ using namespace quern::faults;
 int main() {
   const Cpu cpu;
   require(quern_set_primitive_cache_capacity(0), "quern_set_primitive_cache_capacity");
-  require(quern_set_disk_cache(nullptr), "quern_set_disk_cache"); // so that the compiler is loaded
+  require(quern_set_disk_cache(nullptr), "quern_set_disk_cache"); // forces the compiler to be loaded
   int passed = 0;
   for (const char *line : {"eltwise fwd_i alg=pow alpha=0.3 beta=2.7 src=f32:777:a dst=f32:777:a",
                            "softmax fwd_i alg=log src=bf16:8x50:ab dst=f32:8x50:ab axis=1",

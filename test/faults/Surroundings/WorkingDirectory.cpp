@@ -1,11 +1,11 @@
-//===- WorkingDirectory.cpp - Loaded by a relative path -------------------===//
+//===- WorkingDirectory.cpp - A library that is loaded by a relative path -===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
 // Opens libquern by a path relative to the working directory and changes to a folder that has libraries and a program
-// of the same names. Checks that none of those is run: a compiled kernel, a process that compiles, and a variable with
-// a relative path, which must be refused.
+// with the same names. Checks that none of those run: for a compiled kernel, for a compiler process, and for a variable
+// with a relative path, which must be refused.
 //
 // FAULTS: working-directory-library: library
 // FAULTS: working-directory-process: process

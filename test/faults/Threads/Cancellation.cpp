@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Checks that pthread_cancel() takes effect after the call in which it meets a thread, and that other threads continue.
+// Checks that pthread_cancel() takes effect only after the call that a thread is in, and that other threads continue.
 //
 // FAULTS: cancel-create full=20: create
 // FAULTS: cancel-disk full=20: disk
@@ -40,7 +40,7 @@ std::string lineOf(int rows, int columns) {
 void *work(void *) {
   const bool executes =
       std::strcmp(what, "execute") == 0 || std::strcmp(what, "listener") == 0 || std::strcmp(what, "verbose") == 0;
-  // Never destroyed: the cancellation leaves it as it is.
+  // Never destroyed, because a cancellation leaves it as it is.
   auto *execution = new Execution;
   if (executes) {
     require(execution->describe(cpu->engine, lineOf(512, 1000)), "describe");

@@ -1,10 +1,10 @@
-//===- FloatTraps.cpp - Callers whose arithmetic traps --------------------===//
+//===- FloatTraps.cpp - Callers with floating-point traps -----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
 // Checks that the compiler is loaded and runs in the default floating-point environment, on the caller's thread and on
-// another one, and that the caller's environment is the same afterwards.
+// another one, and that the caller's environment is unchanged afterwards.
 //
 // FAULTS: float-traps-large: large
 // FAULTS: float-traps-small: small
@@ -30,7 +30,7 @@ void *work(void *) {
   for (int round = 0; round < 2; ++round) {
     Execution execution;
     require(execution.describe(cpu.engine, line), "describe");
-    if (round == 0) { // the first load of the compiler
+    if (round == 0) { // the compiler is loaded here
       feenableexcept(FE_ALL_EXCEPT);
       std::fesetround(FE_TOWARDZERO);
     }
@@ -44,7 +44,7 @@ void *work(void *) {
     if (round == 0) {
       require(traps == FE_ALL_EXCEPT && rounding == FE_TOWARDZERO, "another environment after the call");
       require(std::memcmp(&before, &after, sizeof(before)) == 0, "other flags after the call");
-      require(quern_set_primitive_cache_capacity(0), "capacity"); // the second is compiled again
+      require(quern_set_primitive_cache_capacity(0), "capacity"); // the second kernel is compiled again
     }
     size_t size = 0;
     require(quern_primitive_get_cache_blob(execution.handle(), &size, nullptr), "blob");

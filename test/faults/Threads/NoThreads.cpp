@@ -1,10 +1,10 @@
-//===- NoThreads.cpp - Executions where no thread can be created ----------===//
+//===- NoThreads.cpp - Executions without a second thread -----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Checks that the calling thread computes everything if the process can have no other thread: from the beginning, or
-// from a moment at which some threads exist.
+// Checks that the calling thread computes everything if the process cannot create threads: from the start, or from a
+// moment at which some threads exist.
 //
 // FAULTS: no-threads-first limit=60: first
 // FAULTS: no-threads-later limit=60: later

@@ -1,10 +1,10 @@
-//===- SmallStacks.cpp - Threads with little stack ------------------------===//
+//===- SmallStacks.cpp - Threads with small stacks ------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
 // Checks that threads with stacks of 64 KiB can do everything: describe, create (compiled, from disk, from a pack),
-// execute, explain, destroy. Checks how many bytes of stack an execution takes, by a stack that was painted before.
+// execute, explain and destroy. Measures the stack of an execution by filling the stack with a pattern before.
 //
 //   SmallStacks all         all of this for the problems below
 //   SmallStacks limits      the same where no further thread can be created: a status instead of a compilation
@@ -38,7 +38,8 @@ namespace {
 constexpr size_t smallStack = 64 << 10, page = 4096;
 constexpr unsigned char paint = 0x5a;
 
-/// A thread on memory between two pages that cannot be accessed; the bytes below the entry's frame that were written.
+/// Runs a thread on memory between two inaccessible pages; returns the bytes of stack that were written below its
+/// entry.
 size_t onSmallStack(const std::function<void()> &work) {
   auto *memory =
       static_cast<unsigned char *>(mmap(nullptr, smallStack + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
@@ -133,7 +134,7 @@ quern_origin_t originOf(const Execution &execution) {
   return info.origin;
 }
 
-/// Creates and runs a problem on small stacks; the bytes that the execution took.
+/// Creates and runs a problem on small stacks; returns the bytes of stack that the execution used.
 size_t runOne(const std::string &line, quern_origin_t origin) {
   std::unique_ptr<Cpu> cpu;
   std::unique_ptr<Execution> execution;
@@ -157,7 +158,7 @@ size_t runOne(const std::string &line, quern_origin_t origin) {
   return used;
 }
 
-/// Writes a pack with the kernel of `line` into the folder of the disk cache and returns its path.
+/// Writes a pack with the kernel of `line` to the folder of the disk cache and returns its path.
 std::string buildPack(const std::string &line) {
   const std::string folder = std::getenv("QUERN_CACHE_DIR");
   const std::string lines = folder + "/problem.desc", pack = folder + "/problem.qpk";
@@ -204,7 +205,7 @@ void checkAll() {
   std::exit(failed ? 1 : 0);
 }
 
-/// A small thread that cannot have another one must get a status; a large one compiles.
+/// A small thread that cannot create another one must get a status; a large one compiles.
 void checkLimits() {
   const Cpu cpu;
   std::string message;

@@ -19,7 +19,7 @@ packages=(
   libgtest-dev libgmock-dev libbenchmark-dev
   libze-dev libze1 opencl-c-headers spirv-tools
   libhiredis-dev libcurl4-openssl-dev libsodium-dev redis-server nginx-light openssl
-  python3 python3-dev python3-venv chromium gdb
+  python3 python3-dev python3-venv chromium gdb doxygen
 )
 spirvPackages=(spirv-tools intel-opencl-icd libze1 oclgrind llvm-spirv-14 binutils)
 # Libraries of libquern, its tests and the compiler, in a separate root, because some of these packages cannot be

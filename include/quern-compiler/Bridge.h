@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// libquern opens libquern-compiler on the first miss and asks for this table. Only bytes and plain values cross. Every
-// function is thread-safe, returns a status of quern_status_t, never throws, and on failure sends one line to `error`.
+// libquern opens libquern-compiler on the first miss and gets this table of functions. Only bytes and plain values
+// cross the boundary. Every function is thread-safe, returns a quern_status_t, never throws, and writes one line to
+// `error` on failure.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_COMPILER_BRIDGE_H
@@ -15,15 +16,17 @@
 
 extern "C" {
 
+/// Version of this interface.
 #define QUERN_COMPILER_API_VERSION 3
 
-/// Receives the bytes of a result; called at most once for each sink of a call.
+/// Receives the bytes of a result.
 struct quern_byte_sink {
+  /// Called at most once per call of a function. The bytes are valid during the call.
   void (*write)(void *context, const void *bytes, size_t size);
-  void *context;
+  void *context; ///< passed to write()
 };
 
-/// What to produce. The values are quern_code_form_t's.
+/// Form of the result, with the values of quern_code_form_t.
 enum quern_compiler_form {
   QUERN_COMPILER_EMIT = 1,     ///< linalg on memrefs, text
   QUERN_COMPILER_SCHEDULE = 2, ///< vector and scf, text
@@ -31,44 +34,47 @@ enum quern_compiler_form {
   QUERN_COMPILER_LLVM = 4,     ///< LLVM IR, text
   QUERN_COMPILER_ASM = 5,      ///< assembly, text
   QUERN_COMPILER_OBJECT = 6,   ///< ELF object
-  QUERN_COMPILER_SPIRV = 7,
+  QUERN_COMPILER_SPIRV = 7,    ///< SPIR-V module
   QUERN_COMPILER_ARTIFACT = 8, ///< Artifact::serialize()
-  QUERN_COMPILER_TRACE = 9,    ///< all stages and which line comes from which, JSON
-  /// ELF object with DWARF, whose source is the text of the schedule, in sections .quern.source and .quern.lines too.
-  /// What is loaded of it is the same as of QUERN_COMPILER_OBJECT.
+  QUERN_COMPILER_TRACE = 9,    ///< JSON: the text of every stage, and the line that each line comes from
+  /// ELF object with DWARF. The source is the text of the schedule, which is also in the sections .quern.source and
+  /// .quern.lines. The loaded sections are those of QUERN_COMPILER_OBJECT.
   QUERN_COMPILER_DEBUG_OBJECT = 10,
 };
 
+/// A problem to compile.
 struct quern_compile_request {
   const void *descriptor; ///< PrimitiveDesc::canonicalBytes() of a verified problem
-  size_t descriptor_size;
-  const char *target; ///< Target::text()
-  int32_t form;       ///< quern_compiler_form
-  int32_t verify_ir;  ///< run MLIR's and LLVM's verifiers between stages
-  /// Of a debug object: what its DWARF calls the file with the schedule's text; null: "2-schedule.mlir".
+  size_t descriptor_size; ///< in bytes
+  const char *target;     ///< Target::text()
+  int32_t form;           ///< quern_compiler_form
+  int32_t verify_ir;      ///< nonzero: run the verifiers of MLIR and LLVM between stages
+  /// Debug objects: name of the source file in DWARF; null: "2-schedule.mlir".
   const char *source = nullptr;
 };
 
+/// Functions of libquern-compiler.
 struct quern_compiler_api {
-  uint32_t version;
-  const char *build_id;
-  /// A pure function of the request.
+  uint32_t version;     ///< QUERN_COMPILER_API_VERSION
+  const char *build_id; ///< build id of the compiler, a static string
+  /// Compiles a problem. The result depends only on the request.
   int (*compile)(const quern_compile_request *request, const quern_byte_sink *result, const quern_byte_sink *error);
-  /// Links an ElfObject artifact with ORC. `entries` receives one address for each entry of the artifact (the caller
-  /// gives room for `entry_count`); `owner` keeps them alive until release().
+  /// Links an ElfObject artifact with ORC. `entries` has room for `entry_count` addresses and receives one for each
+  /// entry of the artifact. `owner` receives an object that keeps them valid until release().
   int (*link)(const void *artifact, size_t size, void **entries, size_t entry_count, void **owner,
           const quern_byte_sink *error);
+  /// Unmaps the code of link().
   void (*release)(void *owner);
-  /// Text, one line: how the problem would be scheduled and why.
+  /// Writes one line: how the problem would be scheduled and why.
   int (*explain)(const quern_compile_request *request, const quern_byte_sink *result, const quern_byte_sink *error);
-  /// Text, one line: the wall time of each stage of the calling thread's last compile(), in milliseconds.
+  /// Writes one line: the wall time of each stage of the last compile() of this thread, in ms.
   int (*stage_times)(const quern_byte_sink *result);
-  /// The descriptor of a function of the caller's, which the request has as bytes of MLIR, as it was read; refused
-  /// where the target's recipes do not take it. A pure function of the request, whose form does not matter.
+  /// Reads a function in MLIR, whose bytes the descriptor of the request contains, and writes the descriptor of the
+  /// problem. Fails if the recipes of the target do not support it. Ignores the form of the request.
   int (*read)(const quern_compile_request *request, const quern_byte_sink *result, const quern_byte_sink *error);
 };
 
-/// The only symbol libquern looks up. Null if `version` is not the library's.
+/// Returns the table; null if `version` is not that of the library. The only symbol that libquern looks up.
 const quern_compiler_api *quern_compiler_get_api(uint32_t version);
 
 } // extern "C"

@@ -1,10 +1,10 @@
-//===- quern-compiler/Functions.h - What of a module becomes kernels ------===//
+//===- quern-compiler/Functions.h - Functions that can become kernels -----===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// For compilers that give some of their code to Quern at run time: what it takes, asked of the checks that
-// quern_primitive_desc_create_from_mlir() makes. libquern-mlir.so, the plugin for mlir-opt, is made of these functions.
+// For compilers that leave part of their code to Quern at run time. The functions report what Quern supports, with the
+// checks of quern_primitive_desc_create_from_mlir(). libquern-mlir.so, the plugin for mlir-opt, consists of them.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_COMPILER_FUNCTIONS_API_H
@@ -22,39 +22,42 @@
 
 namespace quern::compiler {
 
-/// "" if an operation may stand in a function that becomes a kernel, as far as types and bodies tell; else why not, in
-/// one line with the operation's place.
+/// Returns "" if an operation is supported in a function that becomes a kernel, according to its types and body;
+/// otherwise the reason in one line with the operation's location.
 QUERN_COMPILER_EXPORT std::string whyNotTaken(mlir::Operation *op);
 
-/// Softmax as the generic operations that it stands for, since on memrefs it has no body to read.
+/// Replaces linalg.softmax with generic operations, because on memrefs it has no body to read.
 QUERN_COMPILER_EXPORT mlir::LogicalResult decomposeSoftmax(mlir::func::FuncOp function);
 
-/// The bytecode of a module that has this function alone, public, by its name.
+/// Returns the bytecode of a module that contains only this function, made public.
 QUERN_COMPILER_EXPORT std::string bytecodeOf(mlir::func::FuncOp function);
 
-/// "" if all of a function becomes kernels for `target`, else the first reason. Nothing it leads to outside is asked.
+/// Returns "" if the whole function can become kernels for `target`, otherwise the first reason. Called functions and
+/// other symbols are not checked.
 QUERN_COMPILER_EXPORT std::string whyNoKernel(mlir::func::FuncOp function, llvm::StringRef target, bool allowNaive);
 
-/// What quern_mlir_function_t has of a function that is compiled ahead.
+/// Fields of quern_mlir_function_t for a function that is compiled ahead of time.
 struct CompiledFunction {
-  std::string line, artifact;
+  std::string line, ///< text form of the problem
+          artifact; ///< the kernel, in the form of quern_form_artifact
 };
-/// Reports to the function's context where it is refused.
+/// Compiles a function ahead of time. Reports to the diagnostic handlers of its context if it is not supported.
 QUERN_COMPILER_EXPORT mlir::FailureOr<CompiledFunction> compileAhead(
         mlir::func::FuncOp function, llvm::StringRef target, bool allowNaive);
 
-/// A kernel whose code lies in an object file of its own.
+/// A kernel whose code is in a separate object file.
 struct LinkableFunction {
-  std::string artifact;             ///< without code
-  std::string object;               ///< ELF, relocatable, which refers to nothing outside
-  std::vector<std::string> entries; ///< the symbols of its functions, in the order of the artifact's
+  std::string artifact;             ///< the kernel without its code
+  std::string object;               ///< relocatable ELF file without undefined symbols
+  std::vector<std::string> entries; ///< symbols of its functions, in the order of the artifact
 };
-/// Takes what was compiled ahead apart. The symbols are the artifact's behind `prefix`. Reports to the function's
-/// context where that is not possible.
+/// Splits a compiled function into kernel and object file. The symbols are those of the artifact with `prefix` before
+/// them. Reports to the diagnostic handlers of the function's context on failure.
 QUERN_COMPILER_EXPORT mlir::FailureOr<LinkableFunction> makeLinkable(
         mlir::func::FuncOp function, const CompiledFunction &compiled, llvm::StringRef prefix);
 
-/// Writes a static archive of such objects, by the names of their members; "" or why it cannot be written.
+/// Writes a static archive of object files, given as pairs of member name and contents. Returns "", or the reason for a
+/// failure.
 QUERN_COMPILER_EXPORT std::string writeArchive(
         llvm::StringRef path, llvm::ArrayRef<std::pair<std::string, std::string>> objects);
 

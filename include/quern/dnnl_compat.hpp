@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Included in place of oneapi/dnnl/dnnl.hpp it lets sources that say `dnnl::` and `DNNL_ARG_` compile
-// against quern.hpp, without oneDNN's headers, and link with libquern. What Quern does not have
-// (convolution, matmul, …) is not declared.
+// Include this file instead of oneapi/dnnl/dnnl.hpp to compile sources that use `dnnl::` and `DNNL_ARG_` with
+// quern.hpp, without the headers of oneDNN, and link them with libquern. Primitives that Quern lacks (convolution,
+// matmul, …) are not declared.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_DNNL_COMPAT_HPP

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Everything in C++17, header-only over quern.h, in the shape of oneDNN's dnnl.hpp.
+// The C++ API: C++17, header-only on top of quern.h, in the form of oneDNN's dnnl.hpp.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_HPP

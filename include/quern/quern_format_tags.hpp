@@ -3,8 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The enumeration of layouts that dnnl.hpp has, with its values. Quern's functions take names of any
-// layout; these are oneDNN 3.13's.
+// The layouts of dnnl.hpp (oneDNN 3.13) with their values. Functions of Quern also accept other layouts, by name.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_FORMAT_TAGS_HPP
@@ -13,7 +12,7 @@
 namespace quern {
 
 // clang-format off: packed tables
-/// X(name) of each tag, in the order of their values from 0 (undef) and 1 (any) on.
+/// Expands X(name) for each tag, in the order of the values: 0 (undef), 1 (any), …
 #define QUERN_FORMAT_TAGS(X)                                                                                           \
   X(undef) X(any) X(a) X(ab) X(abc) X(abcd) X(abcde) X(abcdef) X(abcdefg) X(abcdefgh) X(abcdefghi) X(abcdefghij)       \
   X(abcdefghijk) X(abcdefghijkl) X(ba) X(acb) X(bac) X(bca) X(cab) X(cba) X(abdc) X(acbd) X(acdb) X(adbc) X(adcb)      \
@@ -319,13 +318,16 @@ namespace quern {
   X(gOIhw2o8i16o4i,aBCde2b8c16b4c)
 // clang-format on
 
+/// An enumerator of a tag.
 #define QUERN_ENUMERATOR(NAME) NAME,
+/// An enumerator of another name for a tag.
 #define QUERN_ALIAS(NAME, OTHER) NAME = OTHER,
+/// Layouts with names of oneDNN 3.13.
 enum class format_tag { QUERN_FORMAT_TAGS(QUERN_ENUMERATOR) QUERN_FORMAT_TAG_ALIASES(QUERN_ALIAS) };
 #undef QUERN_ENUMERATOR
 #undef QUERN_ALIAS
 
-/// "abcd"; null for a value that is no tag.
+/// Returns the name, such as "abcd"; null for an unknown value.
 inline const char *name_of(format_tag tag) {
 #define QUERN_NAME(NAME) #NAME,
   static const char *const names[] = {QUERN_FORMAT_TAGS(QUERN_NAME)};

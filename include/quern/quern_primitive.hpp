@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A primitive_desc is a verified problem; a primitive its kernel. Any primitive comes from its text form; most also
-// have a class of their own.
+// A primitive_desc is a verified problem; a primitive is its kernel. Every primitive can be created from its text form;
+// most also have their own class.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVE_HPP
@@ -26,6 +26,7 @@ template <> struct handle_traits<quern_primitive_t> {
   static quern_status_t destructor(quern_primitive_t p) { return quern_primitive_destroy(p); }
 };
 
+/// See quern_prop_kind_t.
 enum class prop_kind {
   undef = quern_prop_kind_undef,
   forward_training = quern_forward_training,
@@ -36,7 +37,7 @@ enum class prop_kind {
   backward_weights = quern_backward_weights
 };
 
-/// What may be asked of a descriptor: quern_query_ without its prefix.
+/// Properties of descriptors; see quern_query_t.
 enum class query {
   undef = quern_query_undef,
   engine = quern_query_engine,
@@ -85,16 +86,17 @@ enum class query {
   num_handles_s32 = quern_query_num_handles_s32
 };
 
-/// Any primitive's descriptor. Empty if its creation failed and that was allowed.
+/// Descriptor of any primitive. Empty if its creation failed and `allow_empty` was set.
 struct primitive_desc : public handle<quern_primitive_desc_t> {
   primitive_desc() = default;
   using handle::handle;
-  /// From the text form; see docs/text-form.md.
+  /// Creates the descriptor from its text form; see docs/text-form.md.
   primitive_desc(const engine &aengine, const std::string &line, bool allow_empty = false) {
     quern_primitive_desc_t created = nullptr;
     accept(quern_primitive_desc_create_from_text(&created, aengine.get(), line.c_str()), created, allow_empty);
   }
-  /// From a function of a module in MLIR, text or bytecode; "" for the only public one. See docs/embedding.md.
+  /// Creates the descriptor of a function in MLIR; see quern_primitive_desc_create_from_mlir(). "": the only public
+  /// one.
   static primitive_desc from_mlir(const engine &aengine, const std::string &module, const std::string &function = "",
           const primitive_attr &attr = primitive_attr(), bool allow_empty = false) {
     primitive_desc made;
@@ -104,53 +106,69 @@ struct primitive_desc : public handle<quern_primitive_desc_t> {
             created, allow_empty);
     return made;
   }
+  /// Returns the text form of the problem.
   std::string text() const {
     const char *line = nullptr;
     error::wrap_c_api(quern_primitive_desc_get_text(get(), &line), "could not get the text form");
     return line;
   }
+  /// Returns the engine.
   engine get_engine() const { return engine(query<quern_engine_t>(quern_query_engine), true); }
+  /// Returns the name of the implementation, which the descriptor owns.
   const char *impl_info_str() const { return query<const char *>(quern_query_impl_info_str); }
+  /// Returns the kind of the primitive.
   primitive_kind get_kind() const {
     return static_cast<primitive_kind>(query<quern_primitive_kind_t>(quern_query_primitive_kind));
   }
+  /// Returns the propagation kind.
   prop_kind get_prop_kind() const { return static_cast<prop_kind>(query<quern_prop_kind_t>(quern_query_prop_kind)); }
+  /// Returns the algorithm.
   algorithm get_algorithm() const { return static_cast<algorithm>(query<quern_alg_kind_t>(quern_query_alg_kind)); }
-  /// -1 if the primitive has none.
+  /// Returns the axis; -1 if the primitive has none.
   int get_axis() const {
     int axis = -1;
     return quern_primitive_desc_query(get(), quern_query_axis_s32, 0, &axis) == quern_success ? axis : -1;
   }
-  /// The zero descriptor if there is no such tensor.
+  /// Returns a copy of a queried memory descriptor; the zero descriptor if there is no such tensor.
   memory::desc query_md(quern_query_t what, int index = 0) const {
     const_quern_memory_desc_t found = quern_primitive_desc_query_md(get(), what, index);
     return found ? memory::desc::copy_of(found) : memory::desc();
   }
+  /// Like the other query_md().
   memory::desc query_md(quern::query what, int index = 0) const {
     return query_md(static_cast<quern_query_t>(what), index);
   }
+  /// Returns the descriptor of source `index`.
   memory::desc src_desc(int index = 0) const { return query_md(quern_query_src_md, index); }
+  /// Returns the descriptor of result `index`.
   memory::desc dst_desc(int index = 0) const { return query_md(quern_query_dst_md, index); }
+  /// Returns the descriptor of the gradient of source `index`.
   memory::desc diff_src_desc(int index = 0) const { return query_md(quern_query_diff_src_md, index); }
+  /// Returns the descriptor of the gradient of result `index`.
   memory::desc diff_dst_desc(int index = 0) const { return query_md(quern_query_diff_dst_md, index); }
+  /// Returns the descriptor of weights `index`, counting only those that exist.
   memory::desc weights_desc(int index = 0) const { return query_md(quern_query_weights_md, index); }
+  /// Returns the descriptor of the gradient of weights `index`.
   memory::desc diff_weights_desc(int index = 0) const { return query_md(quern_query_diff_weights_md, index); }
+  /// Returns the descriptor of the workspace.
   memory::desc workspace_desc() const { return query_md(quern_query_workspace_md); }
-  /// Brings the kernel; throws what compiling it fails with.
+  /// Returns the descriptor of the scratchpad; fetches or compiles the kernel.
   memory::desc scratchpad_desc() const {
     const_quern_memory_desc_t found = nullptr;
     error::wrap_c_api(quern_primitive_desc_query(get(), quern_query_scratchpad_md, 0, &found),
             "could not get the scratchpad descriptor");
     return query_md(quern_query_scratchpad_md);
   }
-  /// Of the queries whose name ends in _s64.
+  /// Returns the value of a query whose name ends in _s64.
   memory::dim query_s64(quern::query what) const { return query<memory::dim>(static_cast<quern_query_t>(what)); }
+  /// Returns the scratch of an execution in bytes; fetches or compiles the kernel.
   int64_t memory_consumption() const { return query<int64_t>(quern_query_memory_consumption_s64); }
+  /// Returns the key of the kernel.
   std::vector<uint8_t> get_cache_blob_id() const {
     const uint8_t *id = query<const uint8_t *>(quern_query_cache_blob_id);
     return std::vector<uint8_t>(id, id + query<int64_t>(quern_query_cache_blob_id_size_s64));
   }
-  /// A copy.
+  /// Returns a copy of the attributes.
   primitive_attr get_primitive_attr() const {
     const_quern_primitive_attr_t found = nullptr;
     quern_primitive_attr_t copy = nullptr;
@@ -158,7 +176,7 @@ struct primitive_desc : public handle<quern_primitive_desc_t> {
     error::wrap_c_api(quern_primitive_attr_clone(&copy, found), "could not clone attributes");
     return primitive_attr(copy);
   }
-  /// False if there is no further implementation.
+  /// Moves to the next implementation; returns false if there is none.
   bool next_impl() {
     const quern_status_t status = quern_primitive_desc_next_impl(get());
     if (status == quern_last_impl_reached)
@@ -168,19 +186,22 @@ struct primitive_desc : public handle<quern_primitive_desc_t> {
   }
 
 protected:
+  /// Returns the C handles of descriptors.
   static std::vector<const_quern_memory_desc_t> handles_of(const std::vector<memory::desc> &descs) {
     std::vector<const_quern_memory_desc_t> handles;
     for (const memory::desc &desc : descs)
       handles.push_back(desc.get());
     return handles;
   }
-  /// `created` is what the call that gave `status` sets, in whatever order a compiler evaluates arguments.
+  /// Takes ownership of `created`, or throws if `status` is a failure and not `allow_empty`. `created` is a reference
+  /// because the call that returns `status` sets it, and the order of evaluation of arguments is unspecified.
   void accept(quern_status_t status, const quern_primitive_desc_t &created, bool allow_empty) {
     if (!allow_empty)
       error::wrap_c_api(status, "could not create a primitive descriptor");
     if (created)
       reset(created);
   }
+  /// Returns a queried value.
   template <typename T> T query(quern_query_t what) const {
     T value{};
     error::wrap_c_api(quern_primitive_desc_query(get(), what, 0, &value), "could not query a primitive descriptor");
@@ -188,23 +209,29 @@ protected:
   }
 };
 
+/// Alias for sources written for dnnl.hpp.
 using primitive_desc_base = primitive_desc;
 
+/// A problem with its kernel.
 struct primitive : public handle<quern_primitive_t> {
+  /// Kind of a primitive.
   using kind = primitive_kind;
   primitive() = default;
   using handle::handle;
+  /// See quern_primitive_create().
   primitive(const quern::primitive_desc &pd) {
     quern_primitive_t created = nullptr;
     error::wrap_c_api(quern_primitive_create(&created, pd.get()), "could not create a primitive");
     reset(created);
   }
+  /// See quern_primitive_create_from_cache_blob().
   primitive(const quern::primitive_desc &pd, const std::vector<uint8_t> &cache_blob) {
     quern_primitive_t created = nullptr;
     error::wrap_c_api(quern_primitive_create_from_cache_blob(&created, pd.get(), cache_blob.size(), cache_blob.data()),
             "could not create a primitive from a cache blob");
     reset(created);
   }
+  /// See quern_primitive_get_cache_blob().
   std::vector<uint8_t> get_cache_blob() const {
     size_t size = 0;
     error::wrap_c_api(quern_primitive_get_cache_blob(get(), &size, nullptr), "could not get the size of a cache blob");
@@ -212,23 +239,26 @@ struct primitive : public handle<quern_primitive_t> {
     error::wrap_c_api(quern_primitive_get_cache_blob(get(), &size, blob.data()), "could not get a cache blob");
     return blob;
   }
+  /// Returns the descriptor, which the primitive owns.
   const_quern_primitive_desc_t get_primitive_desc() const {
     const_quern_primitive_desc_t found = nullptr;
     error::wrap_c_api(quern_primitive_get_primitive_desc(get(), &found), "could not get the descriptor of a primitive");
     return found;
   }
+  /// Returns the kind.
   kind get_kind() const {
     quern_primitive_kind_t found;
     error::wrap_c_api(quern_primitive_desc_query(get_primitive_desc(), quern_query_primitive_kind, 0, &found),
             "could not get the kind of a primitive");
     return static_cast<kind>(found);
   }
+  /// See quern_primitive_get_info().
   quern_primitive_info_t info() const {
     quern_primitive_info_t result;
     error::wrap_c_api(quern_primitive_get_info(get(), &result), "could not get what a primitive is");
     return result;
   }
-  /// QUERN_ARG_ indices in the order of a launch's buffers.
+  /// Returns the QUERN_ARG_ values in the order of the buffers of a launch.
   std::vector<int> launch_arguments() const {
     int count = 0;
     error::wrap_c_api(quern_primitive_get_launch_counts(get(), &count, nullptr, nullptr),
@@ -240,17 +270,20 @@ struct primitive : public handle<quern_primitive_t> {
               "could not get an argument of a launch");
     return arguments;
   }
+  /// Memory that an execution needs in addition to its arguments, in bytes.
   struct launch_memory {
-    size_t scratch_bytes, shared_bytes;
+    size_t scratch_bytes, ///< for each concurrent call
+            shared_bytes; ///< for all calls together
   };
-  /// `data` may be left out where the launch takes no sizes.
+  /// See quern_primitive_get_launch_memory(). `data` may be null if the launch takes no sizes.
   launch_memory get_launch_memory(const quern_launch_data_t *data = nullptr) const {
     launch_memory memory;
     error::wrap_c_api(quern_primitive_get_launch_memory(get(), data, &memory.scratch_bytes, &memory.shared_bytes),
             "could not get the memory of a launch");
     return memory;
   }
-  /// Calls visitor(const quern_launch_call_t &) for each call of an execution, in order. What it throws ends the visit.
+  /// Calls visitor(const quern_launch_call_t &) for each call of an execution, in order. An exception ends the visit
+  /// and is rethrown.
   template <typename Visitor> void visit_launch(const quern_launch_data_t &data, Visitor &&visitor) const {
     struct Visit {
       Visitor &visitor;
@@ -270,6 +303,7 @@ struct primitive : public handle<quern_primitive_t> {
       std::rethrow_exception(visit.thrown);
     error::wrap_c_api(status, "could not visit the launch of a primitive");
   }
+  /// Executes the primitive on the arguments, by QUERN_ARG_ value; see quern_primitive_execute().
   void execute(const stream &astream, const std::unordered_map<int, memory> &args) const {
     std::vector<quern_exec_arg_t> list;
     list.reserve(args.size());
@@ -280,9 +314,12 @@ struct primitive : public handle<quern_primitive_t> {
   }
 };
 
+/// A forward softmax; see quern_softmax_forward_primitive_desc_create().
 struct softmax_forward : public primitive {
+  /// Descriptor of the primitive.
   struct primitive_desc : public quern::primitive_desc {
     primitive_desc() = default;
+    /// With `allow_empty`, a failure leaves the descriptor empty.
     primitive_desc(const engine &aengine, prop_kind prop, algorithm alg, const memory::desc &src,
             const memory::desc &dst, int axis, const primitive_attr &attr = primitive_attr(),
             bool allow_empty = false) {
@@ -297,9 +334,12 @@ struct softmax_forward : public primitive {
   softmax_forward(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
 };
 
+/// The gradient of a softmax; see quern_softmax_backward_primitive_desc_create().
 struct softmax_backward : public primitive {
+  /// Descriptor of the primitive.
   struct primitive_desc : public quern::primitive_desc {
     primitive_desc() = default;
+    /// With `allow_empty`, a failure leaves the descriptor empty.
     primitive_desc(const engine &aengine, algorithm alg, const memory::desc &diff_src, const memory::desc &diff_dst,
             const memory::desc &dst, int axis, const softmax_forward::primitive_desc &hint,
             const primitive_attr &attr = primitive_attr(), bool allow_empty = false) {
@@ -313,9 +353,12 @@ struct softmax_backward : public primitive {
   softmax_backward(const primitive_desc &pd) : primitive(pd) {}
 };
 
+/// A function of each element; see quern_eltwise_forward_primitive_desc_create().
 struct eltwise_forward : public primitive {
+  /// Descriptor of the primitive.
   struct primitive_desc : public quern::primitive_desc {
     primitive_desc() = default;
+    /// With `allow_empty`, a failure leaves the descriptor empty.
     primitive_desc(const engine &aengine, prop_kind prop, algorithm alg, const memory::desc &src,
             const memory::desc &dst, float alpha, float beta, const primitive_attr &attr = primitive_attr(),
             bool allow_empty = false) {
@@ -324,14 +367,18 @@ struct eltwise_forward : public primitive {
                      static_cast<quern_alg_kind_t>(alg), src.get(), dst.get(), alpha, beta, attr.get()),
               created, allow_empty);
     }
+    /// With `allow_empty`, a failure leaves the descriptor empty.
     primitive_desc(const engine &aengine, prop_kind prop, algorithm alg, const memory::desc &src,
             const memory::desc &dst, float alpha, const primitive_attr &attr = primitive_attr(),
             bool allow_empty = false)
         : primitive_desc(aengine, prop, alg, src, dst, alpha, 0.0f, attr, allow_empty) {}
+    /// With `allow_empty`, a failure leaves the descriptor empty.
     primitive_desc(const engine &aengine, prop_kind prop, algorithm alg, const memory::desc &src,
             const memory::desc &dst, const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
         : primitive_desc(aengine, prop, alg, src, dst, 0.0f, 0.0f, attr, allow_empty) {}
+    /// Returns alpha.
     float get_alpha() const { return query<float>(quern_query_alpha_f32); }
+    /// Returns beta.
     float get_beta() const { return query<float>(quern_query_beta_f32); }
   };
   eltwise_forward() = default;
@@ -339,7 +386,9 @@ struct eltwise_forward : public primitive {
   eltwise_forward(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
 };
 
+/// The gradient of an eltwise function; see quern_eltwise_backward_primitive_desc_create().
 struct eltwise_backward : public primitive {
+  /// Descriptor of the primitive.
   struct primitive_desc : public quern::primitive_desc {
     primitive_desc() = default;
     /// `data` is forward's src, or its dst for an algorithm that ends in use_dst_for_bwd.
@@ -351,15 +400,19 @@ struct eltwise_backward : public primitive {
                      diff_src.get(), diff_dst.get(), data.get(), alpha, beta, hint.get(true), attr.get()),
               created, allow_empty);
     }
+    /// With `allow_empty`, a failure leaves the descriptor empty.
     primitive_desc(const engine &aengine, algorithm alg, const memory::desc &diff_src, const memory::desc &diff_dst,
             const memory::desc &data, float alpha, const eltwise_forward::primitive_desc &hint,
             const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
         : primitive_desc(aengine, alg, diff_src, diff_dst, data, alpha, 0.0f, hint, attr, allow_empty) {}
+    /// With `allow_empty`, a failure leaves the descriptor empty.
     primitive_desc(const engine &aengine, algorithm alg, const memory::desc &diff_src, const memory::desc &diff_dst,
             const memory::desc &data, const eltwise_forward::primitive_desc &hint,
             const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
         : primitive_desc(aengine, alg, diff_src, diff_dst, data, 0.0f, 0.0f, hint, attr, allow_empty) {}
+    /// Returns alpha.
     float get_alpha() const { return query<float>(quern_query_alpha_f32); }
+    /// Returns beta.
     float get_beta() const { return query<float>(quern_query_beta_f32); }
   };
   eltwise_backward() = default;
@@ -367,11 +420,14 @@ struct eltwise_backward : public primitive {
   eltwise_backward(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
 };
 
-/// A copy into another layout and type; see quern_reorder_primitive_desc_create().
+/// A copy into another layout or type; see quern_reorder_primitive_desc_create().
 struct reorder : public primitive {
+  /// Descriptor of the primitive.
   struct primitive_desc : public quern::primitive_desc {
     primitive_desc() = default;
+    /// Takes ownership of a C descriptor.
     explicit primitive_desc(quern_primitive_desc_t owned) : quern::primitive_desc(owned) {}
+    /// With `allow_empty`, a failure leaves the descriptor empty.
     primitive_desc(const engine &src_engine, const memory::desc &src, const engine &dst_engine, const memory::desc &dst,
             const primitive_attr &attr = primitive_attr(), bool allow_empty = false) {
       quern_primitive_desc_t created = nullptr;
@@ -379,30 +435,35 @@ struct reorder : public primitive {
                      &created, src.get(), src_engine.get(), dst.get(), dst_engine.get(), attr.get()),
               created, allow_empty);
     }
-    /// For memories with these descriptors, on the engines that they are on.
+    /// Uses the descriptors and engines of two memory objects.
     primitive_desc(const memory &src, const memory &dst, const primitive_attr &attr = primitive_attr(),
             bool allow_empty = false)
         : primitive_desc(src.get_engine(), src.get_desc(), dst.get_engine(), dst.get_desc(), attr, allow_empty) {}
+    /// Returns the engine of the source.
     engine get_src_engine() const { return engine(query<quern_engine_t>(quern_query_reorder_src_engine), true); }
+    /// Returns the engine of the destination.
     engine get_dst_engine() const { return engine(query<quern_engine_t>(quern_query_reorder_dst_engine), true); }
   };
   reorder() = default;
   reorder(const primitive_desc &pd) : primitive(pd) {}
   reorder(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
+  /// Creates the reorder between two memory objects.
   reorder(const memory &src, const memory &dst, const primitive_attr &attr = primitive_attr())
       : primitive(primitive_desc(src, dst, attr)) {}
 
   using primitive::execute;
-  /// Without attributes that need arguments of their own.
+  /// Executes a reorder whose attributes need no further arguments.
   void execute(const stream &astream, const memory &src, const memory &dst) const {
     primitive::execute(astream, {{QUERN_ARG_FROM, src}, {QUERN_ARG_TO, dst}});
   }
 };
 
-/// dst = src0 alg src1; see quern_binary_primitive_desc_create().
+/// dst = src0 alg src1, element by element; see quern_binary_primitive_desc_create().
 struct binary : public primitive {
+  /// Descriptor of the primitive.
   struct primitive_desc : public quern::primitive_desc {
     primitive_desc() = default;
+    /// With `allow_empty`, a failure leaves the descriptor empty.
     primitive_desc(const engine &aengine, algorithm alg, const memory::desc &src0, const memory::desc &src1,
             const memory::desc &dst, const primitive_attr &attr = primitive_attr(), bool allow_empty = false) {
       quern_primitive_desc_t created = nullptr;
@@ -410,7 +471,7 @@ struct binary : public primitive {
                      src1.get(), dst.get(), attr.get()),
               created, allow_empty);
     }
-    /// With the condition of a select.
+    /// Creates a select with the condition `src2`; see quern_binary_primitive_desc_create_v2().
     primitive_desc(const engine &aengine, algorithm alg, const memory::desc &src0, const memory::desc &src1,
             const memory::desc &src2, const memory::desc &dst, const primitive_attr &attr = primitive_attr(),
             bool allow_empty = false) {
@@ -419,8 +480,11 @@ struct binary : public primitive {
                      src0.get(), src1.get(), src2.get(), dst.get(), attr.get()),
               created, allow_empty);
     }
+    /// Returns the descriptor of the first source.
     memory::desc src0_desc() const { return src_desc(0); }
+    /// Returns the descriptor of the second source.
     memory::desc src1_desc() const { return src_desc(1); }
+    /// Returns the descriptor of the condition of a select.
     memory::desc src2_desc() const { return src_desc(2); }
   };
   binary() = default;
@@ -428,15 +492,17 @@ struct binary : public primitive {
   binary(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
 };
 
-/// The sum of tensors of one shape, each times its scale; see quern_sum_primitive_desc_create().
+/// A weighted sum of tensors of one shape; see quern_sum_primitive_desc_create().
 struct sum : public primitive {
+  /// Descriptor of the primitive.
   struct primitive_desc : public quern::primitive_desc {
     primitive_desc() = default;
+    /// With `allow_empty`, a failure leaves the descriptor empty.
     primitive_desc(const engine &aengine, const memory::desc &dst, const std::vector<float> &scales,
             const std::vector<memory::desc> &srcs, const primitive_attr &attr = primitive_attr(),
             bool allow_empty = false)
         : primitive_desc(aengine, dst.get(), scales, srcs, attr, allow_empty) {}
-    /// The type of the first source and a layout that the sources suggest.
+    /// The result has the type of the first source and a layout chosen from those of the sources.
     primitive_desc(const engine &aengine, const std::vector<float> &scales, const std::vector<memory::desc> &srcs,
             const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
         : primitive_desc(aengine, const_quern_memory_desc_t(), scales, srcs, attr, allow_empty) {}
@@ -458,15 +524,17 @@ struct sum : public primitive {
   sum(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
 };
 
-/// Tensors one after the other along a dim; see quern_concat_primitive_desc_create().
+/// A concatenation of tensors along one dimension; see quern_concat_primitive_desc_create().
 struct concat : public primitive {
+  /// Descriptor of the primitive.
   struct primitive_desc : public quern::primitive_desc {
     primitive_desc() = default;
+    /// With `allow_empty`, a failure leaves the descriptor empty.
     primitive_desc(const engine &aengine, const memory::desc &dst, int concat_dimension,
             const std::vector<memory::desc> &srcs, const primitive_attr &attr = primitive_attr(),
             bool allow_empty = false)
         : primitive_desc(aengine, dst.get(), concat_dimension, srcs, attr, allow_empty) {}
-    /// The type of the first source and a layout that the sources suggest.
+    /// The result has the type of the first source and a layout chosen from those of the sources.
     primitive_desc(const engine &aengine, int concat_dimension, const std::vector<memory::desc> &srcs,
             const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
         : primitive_desc(aengine, const_quern_memory_desc_t(), concat_dimension, srcs, attr, allow_empty) {}
@@ -486,7 +554,7 @@ struct concat : public primitive {
   concat(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
 };
 
-/// Text or code of a problem without an engine; see quern_compile(). An empty target means this machine.
+/// See quern_compile(). An empty target means this machine.
 inline std::string compile(const std::string &line, quern_code_form_t form, const std::string &target = "") {
   quern_blob_t blob = nullptr;
   error::wrap_c_api(

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// As quern_rnn.hpp: one class for each cell in the shape of oneDNN's, and rnn_backward for all that an RNN may have.
+// Like quern_rnn.hpp: one class per cell, in the form of oneDNN, and rnn_backward for every parameter of an RNN.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RNN_BACKWARD_HPP
@@ -13,10 +13,12 @@
 
 namespace quern {
 
-/// Any cell. The hint is the descriptor of forward_training whose workspace is read.
+/// Gradients of an RNN with any cell. The hint is the forward_training descriptor whose workspace is read.
 struct rnn_backward : public primitive {
+  /// Descriptor of the primitive.
   struct primitive_desc : public rnn_primitive_desc_base {
     primitive_desc() = default;
+    /// With `allow_empty`, a failure leaves the descriptor empty.
     primitive_desc(const engine &aengine, const rnn_backward_parameters &rnn, const quern::primitive_desc &hint_fwd_pd,
             const primitive_attr &attr = primitive_attr(), bool allow_empty = false) {
       create(aengine, rnn, hint_fwd_pd, attr, allow_empty);
@@ -27,9 +29,12 @@ struct rnn_backward : public primitive {
   rnn_backward(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
 };
 
+/// Gradients of a vanilla RNN; see quern_vanilla_rnn_backward_primitive_desc_create().
 struct vanilla_rnn_backward : public primitive {
+  /// Descriptor of the primitive.
   struct primitive_desc : public rnn_primitive_desc_base {
     primitive_desc() = default;
+    /// With `allow_empty`, a failure leaves the descriptor empty.
     primitive_desc(const engine &aengine, prop_kind prop, algorithm activation, rnn_direction direction,
             const memory::desc &src_layer, const memory::desc &src_iter, const memory::desc &weights_layer,
             const memory::desc &weights_iter, const memory::desc &bias, const memory::desc &dst_layer,
@@ -45,6 +50,7 @@ struct vanilla_rnn_backward : public primitive {
                       diff_weights_layer, diff_weights_iter, diff_bias, diff_dst_layer, diff_dst_iter),
               hint_fwd_pd, attr, allow_empty);
     }
+    /// With `allow_empty`, a failure leaves the descriptor empty.
     primitive_desc(const engine &aengine, prop_kind prop, algorithm activation, rnn_direction direction,
             const memory::desc &src_layer, const memory::desc &src_iter, const memory::desc &weights_layer,
             const memory::desc &weights_iter, const memory::desc &bias, const memory::desc &dst_layer,
@@ -62,9 +68,12 @@ struct vanilla_rnn_backward : public primitive {
   vanilla_rnn_backward(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
 };
 
+/// Gradients of an LSTM; see quern_lstm_backward_primitive_desc_create().
 struct lstm_backward : public primitive {
+  /// Descriptor of the primitive.
   struct primitive_desc : public rnn_primitive_desc_base {
     primitive_desc() = default;
+    /// With `allow_empty`, a failure leaves the descriptor empty.
     primitive_desc(const engine &aengine, prop_kind prop, rnn_direction direction, const memory::desc &src_layer,
             const memory::desc &src_iter, const memory::desc &src_iter_c, const memory::desc &weights_layer,
             const memory::desc &weights_iter, const memory::desc &weights_peephole,
@@ -85,7 +94,7 @@ struct lstm_backward : public primitive {
       rnn.diff_weights_peephole = diff_weights_peephole, rnn.diff_weights_projection = diff_weights_projection;
       create(aengine, rnn, hint_fwd_pd, attr, allow_empty);
     }
-    /// Without a projection.
+    /// An LSTM without a projection.
     primitive_desc(const engine &aengine, prop_kind prop, rnn_direction direction, const memory::desc &src_layer,
             const memory::desc &src_iter, const memory::desc &src_iter_c, const memory::desc &weights_layer,
             const memory::desc &weights_iter, const memory::desc &weights_peephole, const memory::desc &bias,
@@ -101,7 +110,7 @@ struct lstm_backward : public primitive {
                   diff_src_iter, diff_src_iter_c, diff_weights_layer, diff_weights_iter, diff_weights_peephole,
                   memory::desc(), diff_bias, diff_dst_layer, diff_dst_iter, diff_dst_iter_c, hint_fwd_pd, attr,
                   allow_empty) {}
-    /// Without peepholes and projection.
+    /// An LSTM without peepholes and projection.
     primitive_desc(const engine &aengine, prop_kind prop, rnn_direction direction, const memory::desc &src_layer,
             const memory::desc &src_iter, const memory::desc &src_iter_c, const memory::desc &weights_layer,
             const memory::desc &weights_iter, const memory::desc &bias, const memory::desc &dst_layer,
@@ -121,10 +130,12 @@ struct lstm_backward : public primitive {
   lstm_backward(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
 };
 
-/// gru and lbr_gru.
+/// Gradients of a GRU: vanilla_gru or lbr_gru.
 template <algorithm cell> struct gru_backward_of : public primitive {
+  /// Descriptor of the primitive.
   struct primitive_desc : public rnn_primitive_desc_base {
     primitive_desc() = default;
+    /// With `allow_empty`, a failure leaves the descriptor empty.
     primitive_desc(const engine &aengine, prop_kind prop, rnn_direction direction, const memory::desc &src_layer,
             const memory::desc &src_iter, const memory::desc &weights_layer, const memory::desc &weights_iter,
             const memory::desc &bias, const memory::desc &dst_layer, const memory::desc &dst_iter,
@@ -146,17 +157,21 @@ template <algorithm cell> struct gru_backward_of : public primitive {
   gru_backward_of(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
 };
 
+/// Gradients of a GRU; see quern_gru_backward_primitive_desc_create().
 struct gru_backward : public gru_backward_of<algorithm::vanilla_gru> {
   using gru_backward_of::gru_backward_of;
 };
+/// Gradients of a GRU that is linear before reset; see quern_lbr_gru_backward_primitive_desc_create().
 struct lbr_gru_backward : public gru_backward_of<algorithm::lbr_gru> {
   using gru_backward_of::gru_backward_of;
 };
 
-/// augru and lbr_augru.
+/// Gradients of an AUGRU: vanilla_augru or lbr_augru.
 template <algorithm cell> struct augru_backward_of : public primitive {
+  /// Descriptor of the primitive.
   struct primitive_desc : public rnn_primitive_desc_base {
     primitive_desc() = default;
+    /// With `allow_empty`, a failure leaves the descriptor empty.
     primitive_desc(const engine &aengine, prop_kind prop, rnn_direction direction, const memory::desc &src_layer,
             const memory::desc &src_iter, const memory::desc &attention, const memory::desc &weights_layer,
             const memory::desc &weights_iter, const memory::desc &bias, const memory::desc &dst_layer,
@@ -178,9 +193,11 @@ template <algorithm cell> struct augru_backward_of : public primitive {
   augru_backward_of(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
 };
 
+/// Gradients of an AUGRU; see quern_augru_backward_primitive_desc_create().
 struct augru_backward : public augru_backward_of<algorithm::vanilla_augru> {
   using augru_backward_of::augru_backward_of;
 };
+/// Gradients of an AUGRU that is linear before reset; see quern_lbr_augru_backward_primitive_desc_create().
 struct lbr_augru_backward : public augru_backward_of<algorithm::lbr_augru> {
   using augru_backward_of::augru_backward_of;
 };

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Brings the weights and biases of RNNs from PyTorch and ONNX into the order that RNN primitives take. Both keep them
-// as [gates x hidden, inputs], which is one layer and direction of the layout ldgoi; what differs is the order of the
-// gates, and that they have two biases. Header only; needs nothing but the standard library.
+// Converts weights and biases of RNNs from PyTorch and ONNX to the order of RNN primitives. Both frameworks store them
+// as [gates x hidden, inputs], which is one layer and direction of the layout ldgoi, but with another order of the
+// gates and with two biases. Header-only; needs only the standard library.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RNN_WEIGHTS_HPP
@@ -19,16 +19,17 @@
 
 namespace quern {
 
-/// Whose weights they are.
+/// Framework that the weights come from.
 enum class rnn_weights_origin { pytorch, onnx };
 
-/// Gates of the weights of a cell: 1, 4 (quern_vanilla_lstm) or 3.
+/// Returns the number of gates of the weights of a cell: 1, 4 (quern_vanilla_lstm) or 3.
 inline int rnn_gates(quern_alg_kind_t cell) {
   return cell == quern_vanilla_rnn ? 1 : cell == quern_vanilla_lstm ? 4 : 3;
 }
 
-/// Where the gates of our order (lstm: i, f, c~, o; gru, lbr_gru: u, r, o) stand in theirs (PyTorch: i f g o and r z n;
-/// ONNX: i o f c and z r h). PyTorch's GRU is quern_lbr_gru; ONNX's is, where its attribute linear_before_reset is 1.
+/// Returns the position of each gate in the framework's order. The order of Quern is i, f, c~, o (lstm) and u, r, o
+/// (gru, lbr_gru); PyTorch has i f g o and r z n, ONNX has i o f c and z r h. The GRU of PyTorch is quern_lbr_gru; so
+/// is that of ONNX if its attribute linear_before_reset is 1.
 inline std::array<int, 4> rnn_gate_positions(rnn_weights_origin origin, quern_alg_kind_t cell) {
   const bool is_onnx = origin == rnn_weights_origin::onnx;
   if (cell == quern_vanilla_lstm)
@@ -38,9 +39,9 @@ inline std::array<int, 4> rnn_gate_positions(rnn_weights_origin origin, quern_al
   return {1, 0, 2, 3};
 }
 
-/// Weights of one layer and direction: `theirs` is [gates x hidden, inputs] (PyTorch's weight_ih and
-/// weight_hh, ONNX's W and R), `ours` is filled as [gates][hidden][inputs], a part of a tensor of layout
-/// ldgoi. The buffers do not overlap.
+/// Converts the weights of one layer and direction. `theirs` is [gates x hidden, inputs] (weight_ih and weight_hh of
+/// PyTorch, W and R of ONNX); `ours` receives [gates][hidden][inputs], a part of a tensor of layout ldgoi. The buffers
+/// must not overlap.
 template <typename T>
 void convert_rnn_weights(
         rnn_weights_origin origin, quern_alg_kind_t cell, const T *theirs, int64_t hidden, int64_t inputs, T *ours) {
@@ -50,9 +51,9 @@ void convert_rnn_weights(
     std::copy_n(theirs + positions[static_cast<size_t>(gate)] * size, size, ours + gate * size);
 }
 
-/// The biases of one layer and direction, each [gates x hidden] (PyTorch's bias_ih and bias_hh, the halves of ONNX's
-/// B). They are added; quern_lbr_gru keeps the hidden bias of its output gate apart, as a fourth. `ours` is
-/// [gates][hidden], [4][hidden] of quern_lbr_gru.
+/// Converts the biases of one layer and direction, each [gates x hidden] (bias_ih and bias_hh of PyTorch, the halves of
+/// B of ONNX). They are added, except for the hidden bias of the output gate of quern_lbr_gru, which becomes a fourth
+/// one. `ours` receives [gates][hidden], for quern_lbr_gru [4][hidden].
 template <typename T>
 void convert_rnn_bias(rnn_weights_origin origin, quern_alg_kind_t cell, const T *input_bias, const T *hidden_bias,
         int64_t hidden, T *ours) {
@@ -67,16 +68,17 @@ void convert_rnn_bias(rnn_weights_origin origin, quern_alg_kind_t cell, const T 
     }
 }
 
-/// ONNX's peepholes P of one direction, [3 x hidden] in the order i, o, f, as [3][hidden] in ours:
-/// i, f, o. PyTorch has none.
+/// Converts the peepholes P of ONNX of one direction, [3 x hidden] in the order i, o, f, to [3][hidden] in the order i,
+/// f, o. PyTorch has no peepholes.
 template <typename T> void convert_rnn_peephole(const T *theirs, int64_t hidden, T *ours) {
   const int positions[] = {0, 2, 1};
   for (int gate = 0; gate < 3; ++gate)
     std::copy_n(theirs + positions[gate] * hidden, hidden, ours + gate * hidden);
 }
 
-/// PyTorch's projection weight_hr of one layer and direction, [projected x hidden], as [hidden][projected], a part of a
-/// tensor of layout ldio. (As it is, it is a part of one of layout ldoi.) ONNX has none.
+/// Converts the projection weight_hr of PyTorch of one layer and direction, [projected x hidden], to
+/// [hidden][projected], a part of a tensor of layout ldio. (Unconverted, it is a part of a tensor of layout ldoi.) ONNX
+/// has no projection.
 template <typename T> void convert_rnn_projection(const T *theirs, int64_t hidden, int64_t projected, T *ours) {
   for (int64_t h = 0; h < hidden; ++h)
     for (int64_t p = 0; p < projected; ++p)

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See quern_threadpool.h.
+// Creates streams that run on a thread pool of the caller, for quern_threadpool.h.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_THREADPOOL_HPP
@@ -16,7 +16,7 @@
 namespace quern {
 namespace threadpool_interop {
 
-/// The pool must outlive the stream; null: executions run on the calling thread alone.
+/// See quern_threadpool_interop_stream_create().
 inline stream make_stream(const engine &aengine, threadpool_iface *pool) {
   quern_stream_t created = nullptr;
   error::wrap_c_api(quern_threadpool_interop_stream_create(&created, aengine.get(), pool), "could not create a stream");

@@ -18,7 +18,7 @@ mp.dps = 60
 
 
 def mills(k, reach, terms):
-    """Returns ½·erfc(x/√2)·exp(x²/2)·(x + k) as a function of t = (x - k) / (x + k) for x in [0, reach], and its range."""
+    """Returns ½·erfc(x/√2)·exp(x²/2)·(x + k) as a function of t = (x - k) / (x + k), x <= reach, and its range."""
     def f(t):
         x = k * (1 + t) / (1 - t)
         return erfc(x / sqrt(mpf(2))) * exp(x * x / 2) / 2 * (x + k)

@@ -123,13 +123,13 @@ Result<void> OneDnnPrimitive::reorderInto(const TensorDesc &plain, void *values,
     return plainDesc.takeError();
   void *reorderDesc = nullptr, *reorder = nullptr, *source = nullptr;
   if (api.reorder(&reorderDesc, *plainDesc, library.engine, desc, library.engine, attributes) != 0)
-    return unimplemented("oneDNN: no reorder to a layout of its own");
-  Result<void> done = explained(api.primitiveCreate(&reorder, reorderDesc), "a reorder to a layout of its own");
+    return unimplemented("oneDNN: no reorder to its own layout");
+  Result<void> done = explained(api.primitiveCreate(&reorder, reorderDesc), "a reorder to its own layout");
   if (done)
     done = explained(api.memoryCreate(&source, *plainDesc, library.engine, values), "memory");
   const OneDnn::ExecArg args[] = {{1, source}, {17, memory}};
   if (done)
-    done = explained(api.execute(reorder, library.stream, 2, args), "a reorder to a layout of its own");
+    done = explained(api.execute(reorder, library.stream, 2, args), "a reorder to its own layout");
   if (done)
     done = explained(api.streamWait(library.stream), "waiting");
   if (source)

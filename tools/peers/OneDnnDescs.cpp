@@ -24,12 +24,12 @@ Result<void *> OneDnnPrimitive::describeByBlob(const TensorDesc &tensor) {
   void *dense = nullptr, *desc = nullptr;
   const OneDnn::Functions &api = *library.api;
   if (!api.mdGetBlob || !api.mdCreateWithBlob)
-    return unimplemented("oneDNN: no function of this release makes the layout ", textOf(tensor));
+    return unimplemented("oneDNN: no function of this release creates the layout ", textOf(tensor));
   int status = api.mdCreate(&dense, tensor.ndims, tensor.dims, static_cast<int>(DataType::F32), nullptr);
   if (status == 0)
     descs.push_back(dense);
   if (status != 0 || api.mdGetBlob(nullptr, &size, dense) != 0 || size != sizeof(blob))
-    return unimplemented("oneDNN: its blobs are of ", size, " bytes instead of ", sizeof(blob));
+    return unimplemented("oneDNN: its blobs have ", size, " bytes instead of ", sizeof(blob));
   api.mdGetBlob(reinterpret_cast<uint8_t *>(&blob), &size, dense);
   std::memcpy(reinterpret_cast<char *>(&blob) + offsetof(TensorDesc, dims),
               reinterpret_cast<const char *>(&tensor) + offsetof(TensorDesc, dims),
@@ -121,7 +121,7 @@ Result<void> OneDnnPrimitive::describeDropout() {
   void *none = nullptr;
   if (dropout.mask.isZero()) {
     if (library.api->mdCreate(&none, 0, nullptr, 0, nullptr) != 0)
-      return unimplemented("oneDNN: no descriptor of no mask");
+      return unimplemented("oneDNN: no descriptor for an absent mask");
     descs.push_back(none);
   }
   Result<void *> mask = none ? Result<void *>(none) : describe(dropout.mask);
@@ -253,7 +253,7 @@ Result<void *> OneDnnPrimitive::createDesc(const GemmDesc &) {
   return unimplemented("oneDNN: gemm is a function, not a primitive");
 }
 Result<void *> OneDnnPrimitive::createDesc(const MlirDesc &) {
-  return unimplemented("oneDNN: has no functions of its caller's");
+  return unimplemented("oneDNN: it has no caller-defined functions");
 }
 
 Result<void *> OneDnnPrimitive::createDesc(const SoftmaxDesc &op) {

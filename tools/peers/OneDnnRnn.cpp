@@ -231,7 +231,7 @@ Result<void> OneDnnPrimitive::keepOwnLayouts(const void *primitiveDesc, std::map
   for (auto &[argument, desc] : layouts) {
     Desc chosen = query ? query(primitiveDesc, quern_query_exec_arg_md, argument) : nullptr;
     if (!chosen || !clone || clone(&desc, chosen) != 0)
-      return unimplemented("oneDNN: no layout of its own for argument ", argument);
+      return unimplemented("oneDNN: it has no own layout for argument ", argument);
     descs.push_back(desc);
   }
   return {};

@@ -89,7 +89,7 @@ std::string gridOf(const LogAxes &axes) {
   for (double value : decades(axes.y0, axes.y1))
     svg += lineFrom(axes.left, axes.y(value), axes.right, axes.y(value), "grid") +
            textAt(axes.left - 4, axes.y(value) + 4, shortly(value), "end");
-  return svg + textAt(axes.right, axes.bottom + 28, "flops a byte", "end") + textAt(4, axes.top - 4, "GFlop/s");
+  return svg + textAt(axes.right, axes.bottom + 28, "flops per byte", "end") + textAt(4, axes.top - 4, "GFlop/s");
 }
 
 /// Returns the line of a bandwidth, up to the peak.

@@ -20,7 +20,7 @@ namespace {
 
 template <typename T> T readAt(std::string_view bytes, uint64_t offset) {
   if (offset > bytes.size() || bytes.size() - offset < sizeof(T))
-    throw std::runtime_error("an object file ends early");
+    throw std::runtime_error("an object file is truncated");
   T value;
   std::memcpy(&value, bytes.data() + offset, sizeof(T));
   return value;

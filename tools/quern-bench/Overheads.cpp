@@ -55,8 +55,7 @@ void requireOrigin(const Primitive &primitive, quern_origin_t origin) {
   quern_primitive_info_t info;
   check(quern_primitive_get_info(primitive.get(), &info));
   if (info.origin != origin)
-    throw std::runtime_error("a kernel came from elsewhere than was to be measured: origin " +
-                             std::to_string(info.origin));
+    throw std::runtime_error("the origin of a kernel is not the measured one: " + std::to_string(info.origin));
 }
 
 /// Evicts all primitives.

@@ -84,8 +84,7 @@ ProcessStarts measureProcessStarts(const std::string &cacheFolder, int cpu) {
                                 [&](const ProcessReport &report) { ofDisk.push_back(report.privateKib); });
   const auto requireFamily = [&](const ProcessReport &report) {
     if (report.origin != quern_origin_family)
-      throw std::runtime_error("the first result came from elsewhere than a family: origin " +
-                               std::to_string(report.origin));
+      throw std::runtime_error("the first result is not from a family: origin " + std::to_string(report.origin));
     if (report.hasCompiler)
       throw std::runtime_error("the compiler was mapped before the first result");
   };

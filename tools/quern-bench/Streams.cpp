@@ -77,7 +77,7 @@ std::string builtFamilies() {
   for (const char *isa : {"sse42", "avx2", "avx512_core", "avx512_core_bf16"}) {
     const std::string path = std::string(QUERN_BENCH_FAMILIES "/families-") + isa + ".qpk";
     if (!std::filesystem::exists(path))
-      throw std::runtime_error("the packs of families are not there: build the target quern-families");
+      throw std::runtime_error("the packs of families are missing: build the target quern-families");
     packs += (packs.empty() ? "" : ":") + path;
   }
   return packs;

@@ -18,7 +18,7 @@ public:
   TemporaryFolder() {
     std::string pattern = (std::filesystem::temp_directory_path() / "quern-bench-XXXXXX").string();
     if (!mkdtemp(pattern.data()))
-      throw std::runtime_error("cannot make a temporary folder like " + pattern);
+      throw std::runtime_error("cannot create a temporary folder like " + pattern);
     path = pattern;
   }
   ~TemporaryFolder() {

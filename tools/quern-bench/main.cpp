@@ -48,47 +48,47 @@ struct Options {
 };
 
 void declare(CLI::App &app, Options &options) {
-  app.add_option("--threads", options.threads, "Numbers of threads, each a comparison of its own (1,2)")
+  app.add_option("--threads", options.threads, "Numbers of threads, each for a separate comparison (default: 1,2)")
       ->delimiter(',')
       ->check(CLI::Range(1, 256));
   std::vector<std::string> peers = peerNames;
   peers.push_back("none");
   app.add_option(
          "--peers", options.peers,
-         "Peers that tools/peers.sh installed (onednn-3.13,onednn-3.2; of a device intel-opencl); primitive, which "
-         "is Quern's beside a function in MLIR; family, the kernel of open sizes beside the problem's own; or none")
+         "Peers that tools/peers.sh installed (default: onednn-3.13,onednn-3.2; for a device intel-opencl); primitive, "
+         "Quern's primitive for a function in MLIR; family, the kernel of the problem's family; or none")
       ->delimiter(',')
       ->check(CLI::IsMember(peers));
   app.add_option_function<std::string>(
          "--engine", [&](const std::string &engine) { options.onDevice = engine == "gpu"; },
-         "gpu: Quern on the first Level Zero device, beside intel-opencl or none; times are the devices' own")
+         "gpu: Quern on the first Level Zero device, against intel-opencl or none; times are measured by the devices")
       ->check(CLI::IsMember({"cpu", "gpu"}));
-  app.add_option("-f,--problems", options.problems, "Files of problems, one line each")
+  app.add_option("-f,--problems", options.problems, "Files of problems, one per line")
       ->delimiter(',')
       ->check(CLI::ExistingFile);
   app.add_option("--filter", options.filter, "Only problems whose line contains this text");
-  app.add_option("--cpus", options.cpus, "CPUs to pin to; the first as many as there are threads")->delimiter(',');
+  app.add_option("--cpus", options.cpus, "CPUs to pin to (default: the first, one per thread)")->delimiter(',');
   app.add_option("--runs", options.runs, "Samples of each contestant and problem")->check(CLI::Range(1, 100000));
   app.add_option("--json", options.json, "Also write the results to this file");
   app.add_option("--plot", options.plot,
-                 "Also draw it into this SVG file: ratios by family and peer, or of --overheads the ladder");
+                 "Also draw an SVG file: ratios by family and peer, or with --overheads the ladder");
   app.add_option("--plot-roofline", options.roofline, "Also draw the problems under the machine's roofline");
-  app.add_option("--peers-folder", options.peersFolder, "Where tools/peers.sh installed the peers");
-  app.add_option("--baseline", options.baseline, "bin/quern-bench of another build of Quern, which is one more peer")
+  app.add_option("--peers-folder", options.peersFolder, "Folder where tools/peers.sh installed the peers");
+  app.add_option("--baseline", options.baseline, "bin/quern-bench of another build of Quern, as one more peer")
       ->check(CLI::ExistingFile);
-  app.add_flag("--overheads", options.overheads, "Instead measure compiling, the caches, calls and process start");
+  app.add_flag("--overheads", options.overheads, "Instead measure compilation, caches, calls and process start");
   app.add_flag("--calls", options.calls,
                "Instead measure single calls: Quern's interface, the drop-in's, and oneDNN's");
   app.add_flag("--streams", options.streams,
-               "Instead measure calls of shapes that are new: with tiers, specialised kernels alone, and oneDNN's; "
+               "Instead measure calls with new shapes: with tiers, with only specialized kernels, and with oneDNN; "
                "--filter selects 'STREAM, CONTESTANT'");
-  app.add_option("--stream-calls", options.streamCalls, "Calls of a stream; of new shapes at most 10000")
+  app.add_option("--stream-calls", options.streamCalls, "Number of calls of a stream; at most 10000 for new shapes")
       ->check(CLI::Range(1, 1000000));
   app.add_option("--model", options.processors,
                  "Instead count cycles of innermost loops on LLVM's models of these processors, by its names "
-                 "(neoverse-n1,neoverse-v1,neoverse-v2), beside the peak and loops written by hand")
+                 "(neoverse-n1,neoverse-v1,neoverse-v2), against the peak and handwritten loops")
       ->delimiter(',');
-  app.add_option("--target", options.targets, "Of --model: what is compiled for")->delimiter(';');
+  app.add_option("--target", options.targets, "Targets of --model")->delimiter(';');
   app.add_option("--serve", options.serveAs, "Be one contestant (internal)")->group("");
   app.add_option("--library", options.library, "Path of libdnnl.so.3 or of OpenCL (internal)")->group("");
 }
@@ -134,7 +134,7 @@ Settings settingsFor(const Options &options, int threads) {
   else if (options.peers != std::vector<std::string>{"none"})
     settings.peers = options.peers;
   if (options.onDevice && !settings.peers.empty() && settings.peers != std::vector<std::string>{openClName})
-    throw std::runtime_error("a device has intel-opencl for its peer, or none: --peers=");
+    throw std::runtime_error("the peer of a device is intel-opencl or none: --peers=");
   if (!options.baseline.empty()) {
     settings.baseline = std::filesystem::absolute(options.baseline);
     settings.peers.push_back(baselineName);
@@ -253,8 +253,9 @@ int runComparison(const Options &options) {
 
 static int run(int argc, char **argv) {
   Options options;
-  CLI::App app("Measures Quern beside genuine oneDNN, ONNX Runtime, JAX, PyTorch and IREE, in alternating processes on "
-               "the same CPUs.");
+  CLI::App app(
+      "Measures Quern against genuine oneDNN, ONNX Runtime, JAX, PyTorch and IREE, in alternating processes on "
+      "the same CPUs.");
   declare(app, options);
   CLI11_PARSE(app, argc, argv);
   try {

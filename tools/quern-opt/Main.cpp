@@ -44,34 +44,34 @@ struct Options {
   cl::opt<std::string> target{"target", cl::desc("An instruction set, or native"), cl::init("native"),
                               cl::cat(category)};
   PassPipelineCLParser passes{"", "Passes to run first"};
-  cl::opt<bool> schedule{"schedule", cl::desc("Stop after scheduling by the recipe that matches"), cl::cat(category)};
-  cl::opt<bool> naive{"naive", cl::desc("Make scalar loops in f64 instead of scheduling"), cl::cat(category)};
+  cl::opt<bool> schedule{"schedule", cl::desc("Stop after scheduling by the first recipe that supports the problem"),
+                         cl::cat(category)};
+  cl::opt<bool> naive{"naive", cl::desc("Emit scalar loops in f64 instead of scheduling"), cl::cat(category)};
   cl::opt<bool> expandMath{"expand-math", cl::desc("Stop after expanding math and narrow floats"), cl::cat(category)};
   cl::opt<bool> lower{"lower", cl::desc("Stop after lowering to the LLVM dialect"), cl::cat(category)};
   cl::opt<bool> llvmIr{"llvm", cl::desc("Print LLVM IR"), cl::cat(category)};
   cl::opt<bool> codegen{"codegen", cl::desc("Print assembly"), cl::cat(category)};
-  cl::opt<bool> run{"run", cl::desc("Run the kernel on data made from --seed and print a digest of what it changed"),
+  cl::opt<bool> run{"run", cl::desc("Run the kernel on data from --seed and print digests of the changed buffers"),
                     cl::cat(category)};
   cl::opt<bool> check{
       "check",
       cl::desc("Run the passes, schedule, run, and compare with the naive loops of the input on the same data"),
       cl::cat(category)};
-  cl::opt<bool> allowEmpty{
-      "allow-empty", cl::desc("Let --check pass where a masked access without an active lane lies behind a buffer"),
-      cl::cat(category)};
-  cl::opt<bool> time{"time", cl::desc("Time compiling and running, on one thread, beside a measured peak"),
+  cl::opt<bool> allowEmpty{"allow-empty",
+                           cl::desc("Accept masked accesses outside of buffers in --check if no lane is active"),
+                           cl::cat(category)};
+  cl::opt<bool> time{"time", cl::desc("Time compilation and execution on one thread, relative to a measured peak"),
                      cl::cat(category)};
-  cl::opt<std::string> peak{"peak", cl::desc("What --time takes for the peak: f32, f64, bf16 or int8 multiply-adds"),
+  cl::opt<std::string> peak{"peak", cl::desc("Multiply-adds that define the peak of --time: f32, f64, bf16 or int8"),
                             cl::init("f32"), cl::cat(category)};
   cl::opt<uint64_t> seed{"seed", cl::desc("Seed of the data of --run and --check"), cl::init(1), cl::cat(category)};
-  cl::opt<int64_t> values{"values", cl::desc("Values that --run prints of each buffer"), cl::init(0),
+  cl::opt<int64_t> values{"values", cl::desc("Number of values of each buffer that --run prints"), cl::init(0),
                           cl::cat(category)};
   cl::list<int64_t> sizes{"sizes",
-                          cl::desc("Runtime sizes of --check, --run and --time, in the order of the kernel's list"),
+                          cl::desc("Open sizes of --check, --run and --time, in the order of the kernel's list"),
                           cl::CommaSeparated, cl::cat(category)};
   cl::opt<double> tolerance{
-      "tolerance",
-      cl::desc("Largest relative error that --check accepts (default: 32 last places, one of types below f32)"),
+      "tolerance", cl::desc("Largest relative error that --check accepts (default: 32 ULP, 1 ULP of types below f32)"),
       cl::init(0), cl::cat(category)};
 };
 

@@ -128,8 +128,7 @@ private:
   FailureOr<int64_t> evaluate(const Polynomial &polynomial) {
     if (std::optional<int64_t> value = valueOf(polynomial, indices, sizes.values))
       return *value;
-    return module.emitError("run: ") << polynomial.text()
-                                     << " depends on more sizes than there are, or is beyond int64";
+    return module.emitError("run: ") << polynomial.text() << " depends on a size that does not exist, or exceeds int64";
   }
 
   ModuleOp module;
@@ -301,12 +300,12 @@ FailureOr<std::vector<Buffer>> Replay::results() {
   StringRef symbol = info.symbols.front();
   for (auto [buffer, arena] : llvm::zip_equal(buffers, arenas)) {
     if (!arena.guardsIntact())
-      return module.emitError("run: @") << symbol << " wrote beside '" << buffer.name << "'";
+      return module.emitError("run: @") << symbol << " wrote outside of '" << buffer.name << "'";
     std::memcpy(buffer.bytes.data(), arena.data(), buffer.bytes.size());
   }
   if (!scratch.guardsIntact() || !shared.guardsIntact())
-    return module.emitError("run: @") << symbol << " wrote beside its " << info.scratchBytes << " bytes of scratch or "
-                                      << info.sharedBytes << " of shared scratch";
+    return module.emitError("run: @") << symbol << " wrote outside of its " << info.scratchBytes
+                                      << " bytes of scratch or " << info.sharedBytes << " of shared scratch";
   std::vector<Buffer> arguments;
   for (auto [buffer, argument] : llvm::zip_equal(buffers, info.arguments))
     if (!argument.isRegion)
@@ -331,7 +330,7 @@ FailureOr<std::vector<Buffer>> replay(ModuleOp module, StringRef target, uint64_
     return failure();
   for (auto [buffer, other] : llvm::zip_equal(*first, *second))
     if (buffer.bytes != other.bytes)
-      return module.emitError("run: '") << buffer.name << "' depends on where buffers lie";
+      return module.emitError("run: '") << buffer.name << "' depends on the placement of buffers";
   return second;
 }
 

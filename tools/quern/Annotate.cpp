@@ -46,7 +46,7 @@ std::string inWords(const nlohmann::json &estimate) {
   const std::string machine = estimate["machine"];
   if (estimate.contains("whyNot"))
     return machine + ": " + estimate["whyNot"].get<std::string>();
-  return concat(machine, ": ", formatFixed(estimate["cycles"], 1), " cycles a turn, ",
+  return concat(machine, ": ", formatFixed(estimate["cycles"], 1), " cycles per iteration, ",
                 formatFixed(estimate["microOps"], 0), " micro-operations, bound by ",
                 estimate["boundBy"].get<std::string>());
 }
@@ -158,8 +158,8 @@ void addAnnotateCommand(Command &program, int &exitCode) {
   command.option("--target", options->target, "An instruction set, as `quern devices` lists them, or native")
       .showDefault();
   command.option("--processor", options->processor,
-                 "Whose model is asked, by LLVM's name; default: this machine's, else the first of the target's");
-  command.option("--least", options->least, "Show no share of samples below this, in percent").range(0.0, 100.0);
+                 "LLVM's name of the processor model (default: this machine's, else the first of the target)");
+  command.option("--least", options->least, "Minimum share of samples that is shown, in percent").range(0.0, 100.0);
   command.callback([options, &exitCode] { exitCode = annotate(*options); });
 }
 

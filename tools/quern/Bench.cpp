@@ -107,7 +107,8 @@ int bench(BenchOptions options) {
   if (Result<void> added = addMlir(options.lines, options.functions, options.naive); !added)
     return reportError(added.error());
   if (options.lines.empty())
-    return reportError(invalidArguments("nothing to time: give a line, --mlir=FILE, or -f FILE with one a line"));
+    return reportError(
+        invalidArguments("nothing to time: give a line, --mlir=FILE, or -f FILE with one problem per line"));
   if (options.threads.empty()) {
     int threads = 1;
     if (Result<void> got = checked(quern_get_num_threads(&threads)); !got)
@@ -139,19 +140,19 @@ int bench(BenchOptions options) {
 void addBenchCommand(Command &program, int &exitCode) {
   auto options = std::make_shared<BenchOptions>();
   Command command = program.subcommand("bench", "Time problems");
-  command.option("LINE", options->lines, "Problems in text form, each one argument");
-  command.option("-f,--file", options->file, "Read problems from a file, one a line; # begins a comment");
+  command.option("LINE", options->lines, "Problems in text form, one per argument");
+  command.option("-f,--file", options->file, "File of problems, one per line; # starts a comment");
   command.option("--mlir", options->functions, "FILE[:function]: a function of a module in MLIR").oneArgument();
-  command.flag("--naive", options->naive, "Lower what no recipe takes of it loop by loop");
-  command.option("--threads", options->threads, "Numbers of threads, as in 1,2; default: QUERN_NUM_THREADS or all")
+  command.flag("--naive", options->naive, "Lower operations that no recipe supports to naive loops");
+  command.option("--threads", options->threads, "Numbers of threads, such as 1,2 (default: QUERN_NUM_THREADS or all)")
       .commas()
       .oneArgument()
       .range(1, 4096);
-  command.option("--sizes", options->sizes, "For each `?` of a line its value, as in 8,1000; one value serves all")
+  command.option("--sizes", options->sizes, "Values of the `?` in a line, such as 8,1000; one value serves all")
       .commas()
       .oneArgument();
   command.option("--seconds", options->seconds, "Time for each measurement").range(0.0, 3600.0).showDefault();
-  command.option("--seed", options->seed, "Of the values").showDefault();
+  command.option("--seed", options->seed, "Seed of the values").showDefault();
   command.flag("--json", options->json, "Print JSON");
   command.callback([options, &exitCode] { exitCode = bench(*options); });
 }

@@ -104,11 +104,11 @@ Result<std::string> findFile(const DiskCache &cache, const std::string &prefix) 
     if (!file.name.starts_with(prefix))
       continue;
     if (!found.empty())
-      return invalidArguments("'", prefix, "' is the beginning of several names: ", found, ", ", file.name);
+      return invalidArguments("'", prefix, "' is a prefix of several names: ", found, ", ", file.name);
     found = file.name;
   }
   if (found.empty())
-    return invalidArguments("no kernel in ", cache.directory(), " begins with '", prefix, "'");
+    return invalidArguments("no kernel in ", cache.directory(), " has a name that starts with '", prefix, "'");
   return found;
 }
 
@@ -298,7 +298,7 @@ int prewarm(const CacheOptions &options) {
 
 void addCacheCommand(Command &program, int &exitCode) {
   auto options = std::make_shared<CacheOptions>();
-  Command command = program.subcommand("cache", "Look after the disk cache");
+  Command command = program.subcommand("cache", "Manage the disk cache");
   command.requireSubcommand();
   auto add = [&](const char *name, const char *help, int (*action)(const CacheOptions &)) {
     Command sub = command.subcommand(name, help);
@@ -308,17 +308,17 @@ void addCacheCommand(Command &program, int &exitCode) {
     return sub;
   };
   Command listCommand = add("list", "List the kernels, of the directory or of a server", list);
-  listCommand.option("REMOTE", options->server, "A server, as in QUERN_REMOTE_CACHE");
+  listCommand.option("REMOTE", options->server, "Server, in the form of QUERN_REMOTE_CACHE");
   listCommand.flag("--json", options->json, "Print JSON");
   Command showCommand = add("show", "Show one kernel", show);
-  showCommand.option("NAME", options->name, "Its file name, or the beginning of it").required();
+  showCommand.option("NAME", options->name, "File name of the kernel, or a prefix of it").required();
   showCommand.flag("--json", options->json, "Print JSON");
   Command verifyCommand = add("verify", "Check every file; exit 1 if one is damaged", verifyFiles);
-  verifyCommand.flag("--remove", options->remove, "Remove what is damaged");
+  verifyCommand.flag("--remove", options->remove, "Remove damaged files");
   verifyCommand.flag("--json", options->json, "Print JSON");
   add("clear", "Remove every kernel", clearFiles);
-  add("prewarm", "Compile the problems of a file that are not there yet", prewarm)
-      .option("-f,--file", options->file, "Problems, one a line; # begins a comment")
+  add("prewarm", "Compile the problems of a file that the cache lacks", prewarm)
+      .option("-f,--file", options->file, "File of problems, one per line; # starts a comment")
       .required();
   addRemoteCommands(command, exitCode);
 }

@@ -146,7 +146,7 @@ Result<std::vector<WantedProblem>> readPackList(const std::string &text) {
   const Json list = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   const Json *artifacts = list.is_object() && list.contains("artifacts") ? &list["artifacts"] : nullptr;
   if (!artifacts || !artifacts->is_array())
-    return invalidArguments("the file is no list of a pack (`quern pack list --json`)");
+    return invalidArguments("the file is not a list of a pack (`quern pack list --json`)");
   std::vector<WantedProblem> wanted;
   for (const Json &artifact : *artifacts) {
     const std::string problem = artifact.value("problem", ""), target = artifact.value("target", "");
@@ -320,27 +320,27 @@ int listRemote(const std::string &server, bool json) {
 
 void addRemoteCommands(Command &cache, int &exitCode) {
   auto options = std::make_shared<RemoteOptions>();
-  Command keys = cache.subcommand("keygen", "Make a pair of keys for a remote cache");
+  Command keys = cache.subcommand("keygen", "Create a pair of keys for a remote cache");
   keys.option("-o,--output", options->output,
-              "The private key's file, which must not exist; the public one is FILE.pub")
+              "File of the private key, which must not exist; FILE.pub gets the public key")
       .required();
   keys.callback([options, &exitCode] { exitCode = generateKeys(*options); });
   const auto add = [&](const char *name, const char *help, unsigned directions) {
     Command sub = cache.subcommand(name, help);
-    sub.option("REMOTE", options->server, "A server, as in QUERN_REMOTE_CACHE").required();
-    sub.option("--dir", options->directory, "The disk cache's directory; default: the one in use");
+    sub.option("REMOTE", options->server, "Server, in the form of QUERN_REMOTE_CACHE").required();
+    sub.option("--dir", options->directory, "Directory of the disk cache (default: the one in use)");
     sub.option("--filter", options->filter, "Only kernels with this in their problem or target");
     if (directions & pull) {
       sub.option(
           "-f,--file", options->problems,
-          "Problems, one a line, or the list of a pack (`quern pack list --json`); default: what was stored with "
-          "names");
+          "File of problems, one per line, or the list of a pack (`quern pack list --json`; default: all kernels "
+          "stored with names)");
       sub.option("--target", options->targets,
-                 "An instruction set, as for `compile`, of the problems; may be repeated. Default: native");
+                 "Target of the problems, as for `compile`; may be repeated (default: native)");
     }
     sub.callback([options, directions, &exitCode] { exitCode = move(*options, directions); });
   };
-  add("push", "Store what the disk cache has on a server", push);
+  add("push", "Store the kernels of the disk cache on a server", push);
   add("pull", "Fetch kernels from a server into the disk cache", pull);
   add("sync", "Push, then pull", push | pull);
 }

@@ -62,7 +62,7 @@ void addCompileCommand(Command &program, int &exitCode) {
       .option("--emit", options->form,
               "mlir (linalg, the emit stage; also schedule, lower), llvm, asm, obj, debug (obj with DWARF of the "
               "schedule), "
-              "spirv, artifact, or trace (JSON: all stages, and which line comes from which)")
+              "spirv, artifact, or trace (JSON: all stages, with the origin of each line)")
       .choices(names)
       .showDefault();
   command.option("-o", options->output, "Output file; - is standard output").showDefault();

@@ -79,7 +79,7 @@ void printGpu(const Json &gpu) {
             << gpu["sub_group_sizes"].dump() << "\n     group            up to " << gpu["max_group_size"]
             << " work-items, " << formatBytes(gpu["group_memory_bytes"].get<int64_t>())
             << " of memory\n     a work-item      moves "
-            << (vector ? concat("vectors of ", vector, " bytes") : "elements; the driver makes vectors")
+            << (vector ? concat("vectors of ", vector, " bytes") : "elements; the driver forms vectors")
             << "\n     arithmetic       f32" << (gpu["f16"].get<bool>() ? ", f16" : "")
             << (gpu["f64"].get<bool>() ? ", f64" : "") << "\n     target           " << gpu["target"].get<std::string>()
             << '\n';
@@ -125,7 +125,7 @@ int listDevices(bool json) {
 
 void addDevicesCommand(Command &program, int &exitCode) {
   auto json = std::make_shared<bool>(false);
-  Command command = program.subcommand("devices", "List what kernels can run on and be compiled for");
+  Command command = program.subcommand("devices", "List the devices of this machine and the targets of compilation");
   command.flag("--json", *json, "Print JSON");
   command.callback([json, &exitCode] { exitCode = listDevices(*json); });
 }

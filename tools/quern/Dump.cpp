@@ -181,18 +181,16 @@ void addDumpCommand(Command &program, int &exitCode) {
       .option("--target", options->target,
               "An instruction set, as `quern devices` lists them, native, or spirv64 with a device's limits")
       .showDefault();
-  command.flag(
-      "--locations", options->hasLocations,
-      "A comment behind each line: the step that it computes, and the lines of the stage before that it is of");
-  command.flag("--html", options->isPage, "One page: all stages side by side, and which line comes from which");
-  command.flag("--json", options->isJson, "The same as data: docs/command.md has the fields");
-  command.option(
-      "--beside", options->others,
-      "Of the page and its data: a further target, problem in text form or FILE.mlir[:function], to compare");
+  command.flag("--locations", options->hasLocations,
+               "Add a comment to each line: its step, and its lines in the previous stage");
+  command.flag("--html", options->isPage, "One HTML page of all stages in columns, with the origin of each line");
+  command.flag("--json", options->isJson, "The data of the page as JSON; docs/command.md lists the fields");
+  command.option("--beside", options->others,
+                 "For --html and --json: another target, problem in text form or FILE.mlir[:function] to compare");
   command.flag("--measure", options->isMeasured,
-               "Of the page and its data: time on this machine beside a copy and the peak, and samples");
+               "For --html and --json: time on this machine, relative to a copy and the peak, and samples");
   command.option("-o", options->output,
-                 "Write files into a directory, made if need be; with --html or --json into this file");
+                 "Directory for the files, created if necessary; with --html or --json the output file");
   command.callback([options, &exitCode] { exitCode = dump(*options); });
 }
 

@@ -101,7 +101,7 @@ int explainProblem(const ExplainOptions &options) {
 
 void addExplainCommand(Command &program, int &exitCode) {
   auto options = std::make_shared<ExplainOptions>();
-  Command command = program.subcommand("explain", "Say why a problem is scheduled as it is, or why it is refused");
+  Command command = program.subcommand("explain", "Explain how a problem is scheduled, or why it is refused");
   options->given.addTo(command);
   command
       .option("--target", options->target,

@@ -162,7 +162,7 @@ int record(const PackOptions &options) {
   }
   if (known.empty())
     return reportError(invalidArguments("there is no problem in ", options.files.front(),
-                                        ": lines of QUERN_VERBOSE, or problems, one a line, were expected"));
+                                        ": lines of QUERN_VERBOSE, or one problem per line, were expected"));
   const Result<void> written = writeOutput(options.output.empty() ? "-" : options.output, text);
   return written ? static_cast<int>(exitOk) : reportError(written.error());
 }
@@ -170,17 +170,19 @@ int record(const PackOptions &options) {
 void addBuildCommand(Command &pack, int &exitCode) {
   auto options = std::make_shared<PackBuildOptions>();
   Command build = pack.subcommand("build", "Compile problems into a pack");
-  build.option("FILE", options->files, "Problems, one a line; # begins a comment");
+  build.option("FILE", options->files, "Files of problems, one per line; # starts a comment");
   build.option("-o,--output", options->output, "The pack").required();
-  build.option("--target", options->targets, "An instruction set, as for `compile`; may be repeated. Default: native")
+  build.option("--target", options->targets, "Target, as for `compile`; may be repeated (default: native)")
       .oneArgument();
-  build.option("--mlir", options->functions, "FILE[:function]: a function of a module in MLIR, as its program gives it")
+  build
+      .option("--mlir", options->functions,
+              "FILE[:function]: a function of a module in MLIR, with the bytes that its program passes")
       .oneArgument();
-  build.flag("--naive", options->allowNaive, "Lower what no recipe takes of functions loop by loop");
-  build.option("-j,--jobs", options->jobs, "Processes that compile; default: one for each processor");
+  build.flag("--naive", options->allowNaive, "Lower operations that no recipe supports to naive loops");
+  build.option("-j,--jobs", options->jobs, "Number of processes that compile (default: one per processor)");
   build.flag("--families", options->asFamilies,
              "Compile the family of each problem: one kernel of open sizes for all problems of its kind");
-  build.flag("-k,--keep-going", options->keepGoing, "Write a pack of the others if a problem is refused");
+  build.flag("-k,--keep-going", options->keepGoing, "Write a pack of the other problems if one is refused");
   build.callback([options, &exitCode] { exitCode = buildPack(*options); });
 }
 
@@ -188,7 +190,7 @@ void addBuildCommand(Command &pack, int &exitCode) {
 
 void addPackCommand(Command &program, int &exitCode) {
   auto options = std::make_shared<PackOptions>();
-  Command command = program.subcommand("pack", "Make packs of kernels that ship with a program");
+  Command command = program.subcommand("pack", "Build packs of kernels that ship with a program");
   command.requireSubcommand();
   addBuildCommand(command, exitCode);
   auto add = [&](const char *name, const char *help, int (*action)(const PackOptions &)) {
@@ -196,7 +198,7 @@ void addPackCommand(Command &program, int &exitCode) {
     sub.callback([options, action, &exitCode] { exitCode = action(*options); });
     return sub;
   };
-  Command listCommand = add("list", "List what a pack has", list);
+  Command listCommand = add("list", "List the artifacts of a pack", list);
   listCommand.option("FILE", options->file, "The pack").required();
   listCommand.flag("--json", options->json, "Print JSON");
   add("verify", "Check every artifact; exit 1 if one is damaged", verifyPacks)
@@ -205,14 +207,14 @@ void addPackCommand(Command &program, int &exitCode) {
   Command extractCommand = add("extract", "Write artifacts into a directory that serves as a disk cache", extract);
   extractCommand.option("FILE", options->file, "The pack").required();
   extractCommand.option("-o,--output", options->output, "The directory").required();
-  extractCommand.option("--match", options->match, "Only those with this in their target or problem");
-  Command mergeCommand = add("merge", "Make one pack of several", merge);
+  extractCommand.option("--match", options->match, "Only artifacts with this text in their target or problem");
+  Command mergeCommand = add("merge", "Merge packs into one", merge);
   mergeCommand.option("FILE", options->files, "Packs").required();
   mergeCommand.option("-o,--output", options->output, "The pack to write").required();
-  Command recordCommand = add("record", "List the problems of a program that ran, for `build`", record);
-  recordCommand.option("LOG", options->files, "What it printed with QUERN_VERBOSE=1 or 2, or problems, one a line")
+  Command recordCommand = add("record", "Write the problems of a program that ran, for `build`", record);
+  recordCommand.option("LOG", options->files, "Its output with QUERN_VERBOSE=1 or 2, or one problem per line")
       .required();
-  recordCommand.option("-o,--output", options->output, "Where to write them; default: standard output");
+  recordCommand.option("-o,--output", options->output, "Output file (default: standard output)");
 }
 
 } // namespace quern

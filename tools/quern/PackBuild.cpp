@@ -50,7 +50,7 @@ public:
     if (Result<void> compiled = compileMissing(); !compiled)
       return reportError(compiled.error());
     if (exitCode != exitOk && !options.keepGoing) {
-      std::cerr << "no pack is written; what was compiled is kept in " << folder << '\n';
+      std::cerr << "no pack is written; compiled kernels are kept in " << folder << '\n';
       return exitCode;
     }
     if (Result<void> written = write(); !written)
@@ -102,7 +102,7 @@ private:
       return add({problem->text, target.text(), keyOf(problem->desc(), target), false});
     const std::optional<Family> family = familyOf(problem->verified, target);
     if (!family)
-      return fail(unimplemented("the problem is of no family: ", line), target.text());
+      return fail(unimplemented("the problem has no family: ", line), target.text());
     add({family->problem.desc.text(), target.text(), family->key, false});
   }
 

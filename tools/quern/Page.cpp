@@ -57,9 +57,9 @@ LineNotes notesOf(const Column &column) {
   LineNotes notes;
   if (!column.stage.contains("marks"))
     return notes;
-  const std::pair<const char *, const char *> kinds[] = {{"spill", "a register is put on the stack"},
-                                                         {"reload", "a register is taken from the stack"},
-                                                         {"unaligned", "no alignment is known"}};
+  const std::pair<const char *, const char *> kinds[] = {{"spill", "a register is stored to the stack"},
+                                                         {"reload", "a register is loaded from the stack"},
+                                                         {"unaligned", "the alignment is unknown"}};
   for (const nlohmann::json &loop : column.stage["innermost"])
     noteCosts(loop, column.stage["offsets"], notes);
   for (const auto &[kind, title] : kinds)

@@ -56,7 +56,7 @@ std::string keptOf(const nlohmann::json &loop) {
   const int64_t bytes = loop["bytesRead"].get<int64_t>() + loop["bytesWritten"].get<int64_t>();
   if (loop.contains("trips") && bytes)
     add(bytesText(static_cast<double>(loop["trips"].get<int64_t>() * bytes)) + " and " +
-        std::to_string(loop["trips"].get<int64_t>() * loop["flops"].get<int64_t>()) + " flops in all turns");
+        std::to_string(loop["trips"].get<int64_t>() * loop["flops"].get<int64_t>()) + " flops in all iterations");
   return text;
 }
 
@@ -69,7 +69,7 @@ std::string nameOfLoop(const nlohmann::json &loop, int64_t space) {
   }
   if (loop.contains("meanTrips")) {
     char text[64];
-    std::snprintf(text, sizeof(text), "%.3g times in the mean", loop["meanTrips"].get<double>());
+    std::snprintf(text, sizeof(text), "%.3g times on average", loop["meanTrips"].get<double>());
     return text;
   }
   return loop.contains("trips") ? plural(loop["trips"].get<int64_t>(), "time") : "counted at run time";
@@ -93,7 +93,7 @@ std::string loopsOf(const nlohmann::json &trace, const std::string &suffix) {
   for (const nlohmann::json &stage : trace["stages"]) {
     if (!stage.contains("loops"))
       continue;
-    html += "<h3>Loops, and what a turn of each does</h3><div class=\"loops\">";
+    html += "<h3>Loops, and the work of an iteration of each</h3><div class=\"loops\">";
     int64_t space = 0;
     for (const nlohmann::json &loop : stage["loops"]) {
       space = loop.value("space", space);
@@ -114,8 +114,8 @@ int64_t countIn(const nlohmann::json &lines, const nlohmann::json &loop) {
 }
 
 std::string boundOf(const std::string &bound) {
-  return bound == "latency"    ? "by results that are waited for"
-         : bound == "dispatch" ? "by how many micro-operations begin in a cycle"
+  return bound == "latency"    ? "by latency"
+         : bound == "dispatch" ? "by the micro-operations that start per cycle"
                                : "by port " + bound;
 }
 
@@ -123,7 +123,7 @@ std::string boundOf(const std::string &bound) {
 /// omitted.
 std::string estimateRow(const nlohmann::json &estimate, bool isHere) {
   std::string html = std::string("<tr") + (isHere ? " class=\"here\"" : "") + "><td>" +
-                     escaped(estimate["machine"].get<std::string>()) + (isHere ? ", as this machine" : "") + "</td>";
+                     escaped(estimate["machine"].get<std::string>()) + (isHere ? ", like this machine" : "") + "</td>";
   if (estimate.contains("whyNot"))
     return html + "<td colspan=\"3\">" + escaped(estimate["whyNot"].get<std::string>()) + "</td></tr>";
   double most = 0;
@@ -149,8 +149,7 @@ std::string estimatesOf(const nlohmann::json &trace, const std::string &suffix) 
   for (const nlohmann::json &stage : trace["stages"]) {
     if (!stage.contains("innermost") || stage["innermost"].empty())
       continue;
-    html +=
-        "<h3>Innermost loops of the assembly: a turn by LLVM's models (llvm-mca), if all is in the first cache</h3>";
+    html += "<h3>Innermost loops of the assembly: an iteration by LLVM's models (llvm-mca), with all data in L1</h3>";
     for (const nlohmann::json &loop : stage["innermost"]) {
       const nlohmann::json &marks = stage["marks"];
       html += "<table><caption><a href=\"" + linkTo("assembly" + suffix, loop["first"]) + "\">lines " +
@@ -167,7 +166,7 @@ std::string estimatesOf(const nlohmann::json &trace, const std::string &suffix) 
 }
 
 std::string recipesOf(const nlohmann::json &trace) {
-  std::string html = "<h3>What the recipes said, in the order in which they are asked</h3><dl>";
+  std::string html = "<h3>Results of the recipes, in the order in which they are tried</h3><dl>";
   for (const nlohmann::json &problem : trace["recipes"]) {
     if (trace["recipes"].size() > 1)
       html += "<dt class=\"problem\">" + escaped(problem["problem"].get<std::string>()) + "</dt>";
@@ -176,13 +175,13 @@ std::string recipesOf(const nlohmann::json &trace) {
       const bool takes = opinion["takes"];
       html += "<dt>" + escaped(opinion["recipe"].get<std::string>()) +
               (!takes    ? " refuses"
-               : isTaken ? " would take it"
-                         : " takes it") +
+               : isTaken ? " also supports it"
+                         : " supports it") +
               "</dt><dd>" + escaped(opinion["why"].get<std::string>()) + "</dd>";
       isTaken |= takes;
     }
     if (!isTaken)
-      html += "<dt>all refuse</dt><dd>so it is offered once more, as a last resort</dd>";
+      html += "<dt>all refuse</dt><dd>so the recipes are tried again with their fallbacks</dd>";
   }
   return html + "</dl>";
 }
@@ -199,11 +198,11 @@ std::string measuredOf(const nlohmann::json &trace, const std::string &suffix) {
   if (flops > 0)
     std::snprintf(ofPeak, sizeof(ofPeak), ", %.2f times its flops at the peak (%s)", ns / peak, timeText(peak).c_str());
   const nlohmann::json &samples = measured["samples"];
-  const std::string sampled =
-      samples.contains("whyNot")
-          ? samples["whyNot"].get<std::string>()
-          : std::to_string(samples["inside"].get<int64_t>()) + " of " + std::to_string(samples["all"].get<int64_t>()) +
-                " samples (" + samples["event"].get<std::string>() + ") are in the kernels: shares beside the assembly";
+  const std::string sampled = samples.contains("whyNot") ? samples["whyNot"].get<std::string>()
+                                                         : std::to_string(samples["inside"].get<int64_t>()) + " of " +
+                                                               std::to_string(samples["all"].get<int64_t>()) +
+                                                               " samples (" + samples["event"].get<std::string>() +
+                                                               ") are in the kernels; the assembly shows their shares";
   return "<h3>Time on this machine, " + escaped(measured["processor"].get<std::string>()) + ", one thread</h3><p><b>" +
          timeText(ns) + "</b>, median " + timeText(measured["medianNs"]) + ": " + ofCopy + ofPeak + ". " +
          escaped(sampled) + ".</p>" + rooflineOf(measured, "schedule" + suffix);

@@ -25,7 +25,7 @@ std::vector<RoofPoint> pointsOf(const nlohmann::json &measured, const std::strin
   if (flops > 0 && bytes > 0)
     points.push_back({flops / bytes, flops / ns, "kernel",
                       "kernel: " + timeText(ns) + ", " + shortly(flops / ns) + " GFlop/s, " + shortly(bytes / ns) +
-                          " GB/s of what it reads and writes",
+                          " GB/s of reads and writes",
                       "", "whole"});
   for (const nlohmann::json &sweep : measured["sweeps"]) {
     const double own = sweep.value("ns", 0.0), moved = sweep.value("bytes", 0.0), computed = sweep.value("flops", 0.0);
@@ -131,7 +131,7 @@ std::string stepsOfProgram(const nlohmann::json &trace, const Grid &grid, size_t
            textAt(grid.x(at), grid.head + 32, "x " + step["iterations"].get<std::string>().substr(0, 10), "middle") +
            "<title>" +
            escaped(kernel + ", " + step["iterations"].get<std::string>() + " iterations" +
-                   (step["beside"] ? ", beside the step before" : "")) +
+                   (step["beside"] ? ", concurrent with the previous step" : "")) +
            "</title></g>" + lineFrom(grid.x(at), grid.head + 38, grid.x(at), grid.y(buffers) - 12, "life");
     svg += marksOfStep(step, grid, uses.contains(kernel) ? uses.at(kernel) : Uses(), at);
   }

@@ -303,9 +303,10 @@ int runAll(const RunOptions &options) {
   if (Result<void> added = addMlir(lines, options.functions, options.naive); !added)
     return reportError(added.error());
   if (lines.empty())
-    return reportError(invalidArguments("nothing to run: give a line, --mlir=FILE, or -f FILE with one a line"));
+    return reportError(
+        invalidArguments("nothing to run: give a line, --mlir=FILE, or -f FILE with one problem per line"));
   if (lines.size() > 1 && (!options.inputs.empty() || !options.outputs.empty()))
-    return reportError(invalidArguments("files of arguments go with one problem; there are ", lines.size()));
+    return reportError(invalidArguments("files of arguments require one problem; there are ", lines.size()));
   Runner runner(options);
   if (Result<void> opened = runner.open(); !opened)
     return reportError(opened.error());
@@ -331,38 +332,39 @@ int runAll(const RunOptions &options) {
 void addRunCommand(Command &program, int &exitCode) {
   auto options = std::make_shared<RunOptions>();
   Command command = program.subcommand("run", "Run problems, optionally checking the result");
-  command.option("LINE", options->lines, "Problems in text form, each one argument");
-  command.option("-f,--file", options->file, "Read problems from a file, one a line; # begins a comment");
+  command.option("LINE", options->lines, "Problems in text form, one per argument");
+  command.option("-f,--file", options->file, "File of problems, one per line; # starts a comment");
   command.option("--mlir", options->functions, "FILE[:function]: a function of a module in MLIR").oneArgument();
-  command.flag("--naive", options->naive, "Lower what no recipe takes of it loop by loop");
+  command.flag("--naive", options->naive, "Lower operations that no recipe supports to naive loops");
   command.flag("--check", options->check, "Compare with the reference; exit 1 if wrong");
   command.option("--engine", options->engine, "cpu or gpu").choices({"cpu", "gpu"}).showDefault();
-  command.option("--index", options->index, "Which engine of its kind, as `quern devices` counts them").showDefault();
-  command.option("--arg", options->inputs, "ARGUMENT=FILE: take an input from a .npy file (bf16 and f8 as raw words)")
+  command.option("--index", options->index, "Number of the engine of its kind, as `quern devices` shows it")
+      .showDefault();
+  command.option("--arg", options->inputs, "ARGUMENT=FILE: read an input from a .npy file (bf16 and f8 as raw words)")
       .oneArgument();
   command.option("--out", options->outputs, "ARGUMENT=FILE: write an output to a .npy file").oneArgument();
   command.option("--src", options->src, "Short for --arg src=FILE");
   command.option("--dst", options->dst, "Short for --out dst=FILE");
   command
       .option("--sizes", options->sizes,
-              "For each `?` of the line its value in this run, as in 8,1000; one value serves all")
+              "Values of the `?` in the line for this run, such as 8,1000; one value serves all")
       .commas()
       .oneArgument()
       .notNegative();
-  command.option("--data", options->data, "Where no file is given: dense, designed or special values")
+  command.option("--data", options->data, "Values of inputs without a file: dense, designed or special")
       .choices({"dense", "designed", "special"})
       .showDefault();
-  command.option("--seed", options->seed, "Of the values").showDefault();
+  command.option("--seed", options->seed, "Seed of the values").showDefault();
   command.flag("--in-place", options->inPlace, "The output overwrites the input (diff_src: diff_dst)");
-  command.option("--misalign", options->misalignment, "Elements by which buffers miss a multiple of 64 bytes")
+  command.option("--misalign", options->misalignment, "Offset of buffers from a multiple of 64 bytes, in elements")
       .range(0, 64)
       .showDefault();
   command
       .option("--guard", options->guard,
-              "The side of each buffer that lies at an inaccessible page; --check executes at both")
+              "Side of each buffer that is adjacent to an inaccessible page; --check executes with both")
       .choices({"end", "beginning", "both"})
       .showDefault();
-  command.option("--repeat", options->repeat, "Timed executions").range(1, 1000000).showDefault();
+  command.option("--repeat", options->repeat, "Number of timed executions").range(1, 1000000).showDefault();
   command.flag("--json", options->json, "Print JSON");
   command.callback([options, &exitCode] {
     if (!options->src.empty())

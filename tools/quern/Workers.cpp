@@ -199,7 +199,7 @@ Result<std::vector<FailedJob>> runInProcesses(size_t count, size_t processes,
     return std::vector<FailedJob>();
   SharedRef shared = makeShared();
   if (!shared)
-    return Error{Status::OutOfMemory, "cannot allocate what processes share"};
+    return Error{Status::OutOfMemory, "cannot allocate memory that processes share"};
   return Pool(std::move(shared), count, run, advance).runAll(processes);
 }
 

@@ -213,7 +213,7 @@ Result<void> Kernel::bind(const std::map<int32_t, BoundBuffer> &buffers) {
     Owned<quern_memory_desc_t, quern_memory_desc_destroy> md(made);
     const_quern_memory_desc_t known = quern_primitive_desc_query_md(desc.get(), quern_query_exec_arg_md, argument);
     if (!known)
-      return internalError("the primitive does not know its argument ", argument);
+      return internalError("the primitive has no argument ", argument);
     if (!hasRuntimeDims(known) && !quern_memory_desc_equal(known, made))
       return internalError("the primitive has another descriptor for its argument ", argument);
     Result<quern_memory_t> memory = makeMemory(argument, buffer, made);

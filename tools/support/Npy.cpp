@@ -206,7 +206,7 @@ const char *npyTypeOf(DataType type) {
 
 Result<NpyArray> parseNpy(std::string_view bytes) {
   if (!bytes.starts_with(magic))
-    return invalidArguments("npy: the file does not begin with \\x93NUMPY");
+    return invalidArguments("npy: the file does not start with \\x93NUMPY");
   ByteReader reader(bytes.substr(magic.size()));
   int major = reader.get<uint8_t>(), minor = reader.get<uint8_t>();
   if (!reader.ok() || major < 1 || major > 3 || minor != 0)

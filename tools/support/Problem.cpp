@@ -177,14 +177,14 @@ Result<void> addMlir(std::vector<std::string> &lines, const std::vector<std::str
 
 void GivenProblem::addTo(Command &command) {
   command.option("LINE", line, "A problem in text form");
-  command.option("--mlir", mlir, "FILE[:function]: a function of a module in MLIR in place of a line");
-  command.flag("--naive", allowNaive, "Lower what no recipe takes of it loop by loop");
+  command.option("--mlir", mlir, "FILE[:function]: a function of a module in MLIR, instead of a line");
+  command.flag("--naive", allowNaive, "Lower operations that no recipe supports to naive loops");
 }
 
 Result<std::string> GivenProblem::read() const {
   if (line.empty() == mlir.empty())
     return invalidArguments(line.empty() ? "no problem is given: a line, or --mlir=FILE"
-                                         : "a line and --mlir are given; one of them is possible");
+                                         : "both a line and --mlir are given; only one is possible");
   if (mlir.empty() && allowNaive)
     return invalidArguments("--naive is for functions in MLIR, with --mlir=FILE");
   return mlir.empty() ? Result<std::string>(line) : lineOfMlir(mlir, allowNaive);
@@ -223,7 +223,7 @@ Result<std::string> withSizes(std::string_view line, const std::vector<int64_t> 
   const std::string open = withOpenNumbers(line);
   size_t wanted = static_cast<size_t>(std::count(open.begin(), open.end(), '?')), used = 0;
   if (wanted == 0 || (sizes.size() != 1 && sizes.size() != wanted))
-    return invalidArguments("the line has ", wanted, " sizes that are left open; ", sizes.size(), " are given");
+    return invalidArguments("the line has ", wanted, " open sizes; ", sizes.size(), " are given");
   std::string result;
   for (char c : open) {
     if (c == '?')

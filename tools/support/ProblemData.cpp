@@ -448,7 +448,7 @@ bool ProblemData::isUntouched(const Slot &output) const {
 std::string ProblemData::strayWrites() const {
   for (const Slot &slot : slots) {
     if (!storage[slot.buffer].guardsIntact())
-      return concat("bytes beside the buffer of ", slot.info.name, " were overwritten");
+      return concat("bytes outside of the buffer of ", slot.info.name, " were overwritten");
     if (!slot.info.isOutput && isOverwritten(slot))
       return concat("the input ", slot.info.name, " was overwritten");
     if (problem->verified.isNoop && slot.info.isOutput) {
@@ -459,7 +459,7 @@ std::string ProblemData::strayWrites() const {
     if (std::string stray = slot.info.isOutput ? strayWritesInto(slot) : std::string(); !stray.empty())
       return stray;
   }
-  return scratchpad && !scratchpad->guardsIntact() ? "bytes beside the scratchpad were overwritten" : std::string();
+  return scratchpad && !scratchpad->guardsIntact() ? "bytes outside of the scratchpad were overwritten" : std::string();
 }
 
 std::string ProblemData::outputBytes() const {

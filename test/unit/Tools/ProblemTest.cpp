@@ -59,7 +59,7 @@ TEST(ProblemData, CatchesStrayWrites) {
   EXPECT_EQ(data->strayWrites(), "a gap between the elements of dst was overwritten at element 3 of the buffer");
   data->refill();
   dst[-1] = 1;
-  EXPECT_EQ(data->strayWrites(), "bytes beside the buffer of dst were overwritten");
+  EXPECT_EQ(data->strayWrites(), "bytes outside of the buffer of dst were overwritten");
 }
 
 TEST(ProblemData, CatchesWhatIsNotZeroInPadding) {

@@ -88,7 +88,7 @@ OpenClSource packedReorder(const OpenClValues &values) {
   const TensorDesc &dst = values.tensor(arg::dst);
   const std::vector<Level> levels = levelsOf(dst, allOf(dst));
   if (dst.elements() % 2 || dst.bytes() * 2 != dst.elements())
-    throw std::runtime_error("no plain kernel for bytes of which a half is padding");
+    throw std::runtime_error("no plain kernel for bytes whose other half is padding");
   const bool isSigned = dst.dataType == DataType::S4;
   if (!isSigned && dst.dataType != DataType::U4)
     throw std::runtime_error("no plain kernel for " + std::string(nameOf(dst.dataType)));

@@ -87,7 +87,7 @@ public:
     quern_primitive_info_t info = {};
     check(quern_primitive_get_info(kernel->primitive.get(), &info));
     if (!info.is_family)
-      throw std::runtime_error("it does not run the kernel of its family");
+      throw std::runtime_error("its family's kernel does not run");
     return implementation;
   }
 

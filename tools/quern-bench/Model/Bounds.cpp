@@ -70,7 +70,7 @@ std::optional<double> totalCycles(const std::string &command) {
   const int status = ::pclose(pipe);
   constexpr int notFound = 127 << 8;
   if (status == notFound)
-    throw std::runtime_error("there is no llvm-mca to run: " + command);
+    throw std::runtime_error("llvm-mca is missing: " + command);
   return status == 0 ? numberBehind(text, "Total Cycles:") : std::nullopt;
 }
 
@@ -117,7 +117,7 @@ std::optional<double> Bounds::cyclesPerUnit(const std::string &name, const std::
   if (!units)
     units = numberBehind(text, "multiplies:"); // for registers of 128 bits
   if (!units)
-    throw std::runtime_error(file + " does not say what a turn reads or multiplies");
+    throw std::runtime_error(file + " has neither reads: nor multiplies:");
   const bool isOfFlops = text.find("multiplies:") != std::string::npos;
   const std::optional<double> cycles = cyclesOf(file, processor);
   constexpr double granule = 16;

@@ -46,7 +46,7 @@ public:
     for (const std::string &target : settings.targets)
       addProducts(target);
     report.text +=
-        "\n| target | processor | loops of products | least share of the peak | median | below 85 % | loops in all | "
+        "\n| target | processor | loops of products | lowest share of the peak | median | below 85 % | loops in all | "
         "spills in loops of products | in others |\n|---|---|---|---|---|---|---|---|---|\n" +
         sums + describeProducts();
     if (!spilled.empty())
@@ -155,7 +155,7 @@ private:
 
   std::string describeProducts() const {
     std::string text =
-        "\n| target | products by | flops a turn | instructions | cycles, share of the peak, share of cycles "
+        "\n| target | products by | flops per iteration | instructions | cycles, share of the peak, share of cycles "
         "that products are begun in | loops | the first |\n|---|---|---|---|---|---|---|\n";
     for (const Row &row : each)
       text += row.text + " | " + std::to_string(row.count) + " | " + row.first + " |\n";

@@ -68,5 +68,5 @@ dispatchEvent(new HashChangeEvent("hashchange"));
 check("a loop of the assembly leads to its line", marked("assembly", "pinned").some((line) => line.title.includes("latency")));
 check("accesses of unknown alignment are marked", linesOf("assembly").filter((line) =>
   line.classList.contains("unaligned")).every((line) => line.textContent.includes("(%r")));
-check("the recipes have said why", about.textContent.includes("map refuses") && about.textContent.includes("rows takes it"));
+check("the recipes have said why", about.textContent.includes("map refuses") && about.textContent.includes("rows supports it"));
 check("all is in the page and scrolls in its columns", document.documentElement.scrollHeight <= innerHeight + 40);

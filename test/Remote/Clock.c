@@ -1,10 +1,11 @@
-/*===- Clock.c - A clock of the day that is wrong -------------------------===*
+/*===- Clock.c - A wrong real-time clock ----------------------------------===*
  * Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *===----------------------------------------------------------------------===*
  *
- * Preloaded into a program: time(), gettimeofday() and clock_gettime(CLOCK_REALTIME) are QUERN_TEST_CLOCK seconds
- * ahead, and with QUERN_TEST_CLOCK_JUMPS that much ahead and behind in turn. Other clocks are as they are.
+ * A library that is preloaded into a program. The results of time(), gettimeofday() and clock_gettime(CLOCK_REALTIME)
+ * are QUERN_TEST_CLOCK seconds in the future. If QUERN_TEST_CLOCK_JUMPS is set, every second result is as far in the
+ * past. Other clocks do not change.
  */
 #define _GNU_SOURCE
 #include <stdatomic.h>

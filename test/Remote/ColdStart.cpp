@@ -1,13 +1,13 @@
-//===- ColdStart.cpp - A program of a fleet that starts -------------------===//
+//===- ColdStart.cpp - A program that starts with empty caches ------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
 //   quern-cold-start FILE THREADS
 //
-// Each thread makes and runs all problems of the file, beginning at another one, and compares with the reference.
-// Prints "compiled LINE" for what was compiled here, and last how often the compiler ran and how many answers of
-// servers were late; exits with 1 if a result is wrong or missing.
+// Each thread compiles and executes all problems of the file, each thread beginning with a different one, and compares
+// the results with the reference. The program prints "compiled LINE" for each kernel that it compiled itself. Its last
+// line is the number of compilations and of late answers from servers. It exits with 1 if a result is wrong or missing.
 //
 //===----------------------------------------------------------------------===//
 #include "Kernel.h"
@@ -25,7 +25,7 @@ using namespace quern;
 
 namespace {
 
-/// Whether the problem's result is right.
+/// Executes the problem and returns whether its result is correct and nothing was written elsewhere.
 Result<bool> isRight(const Device &device, const std::string &line) {
   Result<Problem> problem = readProblem(line, device.target());
   if (!problem)

@@ -1,9 +1,9 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What goes wrong with servers of the remote cache: results stay right, and nothing waits beyond its bound.
+"""Tests faults of remote cache servers: results must be correct, and no wait may exceed its time limit.
 
-The bound is QUERN_REMOTE_MS for a kernel, and a tenth of a second at the end of the process; SLACK is what a busy
-machine may add to that.
+The limit is QUERN_REMOTE_MS for a kernel, and 100 ms at the end of the process. SLACK_MS is the delay that is tolerated
+beyond it, because the machine may be busy.
 """
 
 import json
@@ -26,7 +26,7 @@ def http(status, body=b"", length=None):
 
 
 def answering(answer):
-    """Reads a request, then says that."""
+    """Returns a function for Faulty that reads a request and sends `answer`."""
     def behave(connection, _):
         connection.recv(1 << 16)
         connection.sendall(answer)
@@ -39,7 +39,7 @@ def silent(connection, _):
 
 
 def dribbling(answer):
-    """Byte by byte."""
+    """Returns a function for Faulty that reads a request and sends `answer` slowly, byte by byte."""
     def behave(connection, _):
         connection.recv(1 << 16)
         for byte in answer:
@@ -75,7 +75,7 @@ class Faults(FaultTest):
     def testNobodyIsThere(self):
         for url in (f"redis://127.0.0.1:{freePort()}", f"https://127.0.0.1:{freePort()}", "redis:///nowhere/redis.sock",
                     "redis://no-such-host.invalid", "http://no-such-host.invalid/cache",
-                    "redis://192.0.2.1", "http://192.0.2.1/"):  # the last two: nobody even refuses
+                    "redis://192.0.2.1", "http://192.0.2.1/"):  # the last two do not even refuse connections
             self.costsNoMoreThanItsBound(url, url)
 
     def testServersThatDoWrong(self):
@@ -121,7 +121,7 @@ class Faults(FaultTest):
     def testTheEndOfTheProcessWaitsForATenthOfASecond(self):
         with Faulty(silent) as server:
             host = self.host(f"redis://127.0.0.1:{server.port}")
-            host.quern("run", line(32))  # what follows finds the compiler's pages in memory
+            host.quern("run", line(32))  # brings the compiler's pages into memory
             beside = self.host("redis:///nowhere")
             start = time.monotonic()
             beside.quern("run", line(40))
@@ -143,7 +143,7 @@ class Faults(FaultTest):
         self.assertIn("20 compiled", text)
 
     def testClocksThatAreWrongOrJump(self):
-        """Expiry looks at the clock of the day; nothing else does. An entry holds for 30 days."""
+        """Only the expiry of entries, which is after 30 days, depends on the real-time clock."""
         day = 86400
         clock = os.environ["QUERN_TEST_CLOCK_LIBRARY"]
 
@@ -161,7 +161,7 @@ class Faults(FaultTest):
         for server in (Redis(), Nginx()):
             with server:
                 self.assertEqual(origin(server.url, -400), "compiled", "whose clock is more than a year behind")
-                # Whose entry has expired long ago for all others, and whose lease nobody waits for.
+                # For all other hosts that entry expired long ago, and they must not wait for its lease.
                 start = time.monotonic()
                 self.assertEqual(self.host(server.url).origin(line(32)), "compiled")
                 self.assertLess(time.monotonic() - start, 10)
@@ -188,7 +188,7 @@ class Faults(FaultTest):
             self.assertEqual(origins, ["compiled", "remote"])
 
     def testAnAnswerThatIsLateComesBeforeTheCompiler(self):
-        """At 40 ms, of a bound of 30: a process that has yet to load the compiler and to compile this takes 70."""
+        """The answer takes 40 ms, the limit is 30 ms, and loading the compiler and compiling this takes 70 ms."""
         problem = ("rnn bwd cell=lstm direction=left2right src_layer=f32:4x16x256:abc "
                    "weights_layer=f32:1x1x256x4x1024:any weights_iter=f32:1x1x256x4x1024:any "
                    "weights_peephole=f32:1x1x3x1024:abcd weights_projection=f32:1x1x1024x256:any "
@@ -222,7 +222,7 @@ class Faults(FaultTest):
             self.assertEqual(host.origin(line(32)), "compiled")
 
     def testAServerThatSaysThatAllIsBeingCompiled(self):
-        """Replies as Redis does to whoever has lost a lease, and nothing else: nobody waits without the lease."""
+        """The server sends only the reply of Redis to a host that did not get a lease; no host may wait for a lease."""
         def behave(connection, _):
             while request := connection.recv(1 << 16):
                 connection.sendall(b"$-1\r\n" * request.count(b"*"))
@@ -231,7 +231,7 @@ class Faults(FaultTest):
             self.costsNoMoreThanItsBound(f"redis://127.0.0.1:{server.port}", "all is being compiled")
 
     def testProcessesThatForkWhileServersAreAsked(self):
-        """The command forks a child for each compilation of a pack; children ask as well."""
+        """`quern pack build` forks a child process for each compilation, and the children ask the server, too."""
         problems = os.path.join(self.folder, "problems.desc")
         with open(problems, "w", encoding="utf-8") as file:
             file.write("\n".join(line(columns) for columns in range(32, 40)) + "\n")

@@ -1,12 +1,12 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A fleet that starts cold: 16 hosts with 4 threads each and one server. Each kernel is compiled at most twice, over
-Redis, over nginx, and over a server that does not say whether what is put was there. Processes that share a disk cache
-compile each once.
+"""Tests the start of a fleet with empty caches: 16 hosts with 4 threads each, and one server. Each kernel may be
+compiled at most twice with Redis and with nginx. Processes that share a disk cache compile each kernel only once.
 
-Whoever gets no answer within QUERN_REMOTE_MS compiles. 64 threads on the few cores of a test machine may starve the
-server that long, so that at the default of 30 ms the compilations of those hosts are told apart; with PATIENT_MS there
-are none. A server that says nothing is asked by timing, which a busy machine upsets: there it is a quarter at most."""
+A host that gets no answer within QUERN_REMOTE_MS compiles the kernel itself. 64 threads on the few cores of a test
+machine may delay the server that long. With the default of 30 ms, the compilations of such hosts are therefore counted
+separately; with PATIENT_MS no answer may be late. With a server that does not report whether an entry existed, leases
+depend on timing, which a busy machine disturbs: there at most a quarter of the hosts may compile a kernel."""
 
 import http.server
 import os
@@ -28,7 +28,7 @@ LINES = [line(columns) for columns in (31, 64, 100, 129)] + \
 
 
 class PlainStore:
-    """GET, HEAD and PUT that always ends with 200, as bazel-remote's and S3's do; no condition is honoured."""
+    """A server with GET, HEAD, and a PUT that ignores conditions and always returns 200, like bazel-remote and S3."""
 
     def __init__(self):
         objects = {}
@@ -82,8 +82,8 @@ class Fleet(unittest.TestCase):
         self.keys = keygen(self.folder)
 
     def start(self, hosts, what):
-        """Starts a process on each host; how often each kernel was compiled, by hosts whose questions were answered in
-        time and by the others."""
+        """Starts a process on each host. Returns the number of compilations of each kernel by hosts that got all answers
+        in time, and by the others."""
         problems = os.path.join(self.folder, "problems.desc")
         with open(problems, "w", encoding="utf-8") as file:
             file.write("\n".join(LINES) + "\n")
@@ -133,7 +133,7 @@ class Fleet(unittest.TestCase):
             self.startsCold(server, f"a plain store, {PATIENT_MS} ms", PATIENT_MS, HOSTS // 4)
 
     def testTheProcessesOfAHost(self):
-        """With no right to write anything, which leaves what they share on disk."""
+        """The processes may not write to the server, so they share only the disk cache."""
         with Redis() as server:
             hosts = [Host(self.folder, "host", self.keys, server.url, writes=False, ms=None) for _ in range(HOSTS)]
             prompt, late = self.start(hosts, "one host")

@@ -1,9 +1,9 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Where a kernel is looked for, in order: memory, disk, packs, family, the remote cache, the compiler.
+"""Tests the order of the sources of a kernel: memory, disk, packs, family, the remote cache, the compiler.
 
-Each test has a kernel wherever it may be but for what comes before, and says where it was taken from. With tiers asking
-the remote cache is the work of a thread in the background.
+Each test makes a kernel available in a source and in those after it, and checks which source was used. If the tiers
+include families, a background thread asks the remote cache.
 """
 
 import json
@@ -14,7 +14,7 @@ import unittest
 
 from servers import Faulty, Host, Redis, keygen, line
 
-LINE = line(512, 64)  # of a family
+LINE = line(512, 64)  # has a family
 
 
 class OrderTest(unittest.TestCase):
@@ -42,7 +42,7 @@ class OrderTest(unittest.TestCase):
         return path
 
     def created(self, host):
-        """Where the kernel came from when the primitive was created, and what it cost without compiling."""
+        """Returns the origin of the kernel when the primitive was created, and the time in ms without compilation."""
         problem = json.loads(host.quern("run", LINE, "--check", "--json"))["problems"][0]
         self.assertTrue(problem["check"]["ok"])
         return problem["origin"], (problem["create_ns"] - problem["compile_ns"]) / 1e6

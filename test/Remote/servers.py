@@ -1,9 +1,9 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Servers for tests of the remote cache: Redis and nginx themselves, and one that does wrong on purpose.
+"""Servers for tests of the remote cache: Redis, nginx, and servers with faults.
 
-Each listens on a unix socket or an ephemeral port of the loopback, keeps its files in a folder of its own and is ended
-by stop(), which leaving a `with` calls.
+Each server listens on a Unix socket or a free port of the loopback interface and has a temporary folder for its files.
+stop(), or the end of a `with` statement, ends it.
 """
 
 import contextlib
@@ -72,7 +72,7 @@ class Server:
         self.stop()
 
     def certificate(self):
-        """A key, and a certificate for localhost that signs itself."""
+        """Returns the paths of a key and of a self-signed certificate for localhost."""
         key, certificate = self.path("key.pem"), self.path("certificate.pem")
         if not os.path.exists(key):
             subprocess.run(
@@ -112,7 +112,7 @@ class Redis(Server):
             else f"redis://127.0.0.1:{self.port}"
 
     def ask(self, *words):
-        """A command over the socket; what comes back, for the few kinds of replies that tests need."""
+        """Sends a command over the socket and returns the reply. Parses only the kinds of replies that tests need."""
         with socket.socket(socket.AF_UNIX) as connection:
             connection.connect(self.socket)
             parts = [word if isinstance(word, bytes) else str(word).encode() for word in words]
@@ -135,7 +135,7 @@ class Redis(Server):
 
 
 class Nginx(Server):
-    """WebDAV below /cache, as docs/fleet.md sets it up; with a token, only who shows it may write."""
+    """WebDAV below /cache, configured like in docs/fleet.md. If there is a token, only clients that send it may write."""
 
     def __init__(self, tls=False, token=None, more="", workers=1, autoindex="on"):
         super().__init__()
@@ -167,7 +167,7 @@ http {{
         waitFor(lambda: answers(socket.AF_INET, ("127.0.0.1", self.port)))
 
     def kill(self):
-        # The master's workers end with it only if it is asked to end.
+        # The workers end with the master process only if it gets SIGTERM, not if it is killed.
         if self.process:
             self.process.terminate()
             self.process.wait()
@@ -179,7 +179,7 @@ http {{
             else f"http://127.0.0.1:{self.port}/cache"
 
     def entries(self):
-        """Without leases."""
+        """Returns the names of the entries that are not leases."""
         folder = self.path("files/cache/ac")
 
         def isEntry(name):
@@ -190,7 +190,7 @@ http {{
 
 
 class Faulty(Server):
-    """A server over TCP that `behaviour(connection, number)` speaks for; the connection is closed when it returns."""
+    """A TCP server that calls `behaviour(connection, number)` for each connection and closes the connection after it."""
 
     def __init__(self, behaviour):
         super().__init__()
@@ -223,14 +223,14 @@ class Faulty(Server):
 
 
 class Host:
-    """What one machine of a fleet has: a disk cache, and keys that it may or may not have."""
+    """The settings of one machine of a fleet: a disk cache, the remote cache, and keys."""
 
     def __init__(self, folder, name, keys, url, writes=True, ms=2000, **more):
         self.cache = os.path.join(folder, name)
         self.environment = dict(os.environ, QUERN_CACHE_DIR=self.cache, QUERN_REMOTE_CACHE=url,
                                 QUERN_TIERS="specialised", QUERN_REMOTE_PUBLIC_KEYS=keys + ".pub",
                                 QUERN_NUM_THREADS="1", **more)
-        if ms is not None:  # the default
+        if ms is not None:  # None: the default
             self.environment["QUERN_REMOTE_MS"] = str(ms)
         if writes:
             self.environment["QUERN_REMOTE_SIGNING_KEY"] = keys
@@ -243,7 +243,7 @@ class Host:
         return done.stdout + done.stderr
 
     def origin(self, line):
-        """Where `quern run` finds the kernel of a problem whose result it checks."""
+        """Runs `quern run --check` and returns the origin of the kernel that it used."""
         text = self.quern("run", line, "--check")
         for word in ("from compiled", "from remote", "from disk", "from memory"):
             if word in text:

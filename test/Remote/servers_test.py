@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The remote cache over Redis and nginx themselves: what is shared, who is believed, and what the command moves."""
+"""Tests the remote cache with Redis and nginx: sharing, trust in signers, and the commands of `quern cache`."""
 
 import ctypes
 import os
@@ -14,10 +14,10 @@ import unittest
 from servers import Host, Nginx, QUERN, Redis, answers, keygen, line, waitFor
 
 
-# The driver of the tests for devices, and the OpenCL that it is above (`tools/peers.sh intel-opencl`).
+# The Level Zero driver of the device tests, and the OpenCL library below it (`tools/peers.sh intel-opencl`).
 DRIVER, OPENCL = (os.environ.get(name, "") for name in ("QUERN_TEST_DRIVER", "QUERN_TEST_OPENCL"))
 
-# As docs/fleet.md has them.
+# The same as in docs/fleet.md.
 USERS = """
 user default off
 user host on >hosts-password ~quern:1:* -@all +get +exists
@@ -35,7 +35,7 @@ class RemoteTest(unittest.TestCase):
         return Host(self.folder, name, more.pop("keys", self.keys), url, **more)
 
     def shares(self, url):
-        """One host compiles, another that has no compiler at all finds it, and keeps it on disk."""
+        """One host compiles a kernel; another one, without a compiler, gets it from the server and stores it on disk."""
         self.assertEqual(self.host("writer", url).origin(line(32)), "compiled")
         reader = self.host("reader", url, writes=False, QUERN_COMPILER_LIBRARY="/nowhere")
         self.assertEqual(reader.origin(line(32)), "remote")
@@ -130,7 +130,7 @@ func.func @scaled(%x: tensor<16x48xf32>) -> tensor<16x48xf32> {
 
 class WhatIsShared(RemoteTest):
     def testFunctionsInMlir(self):
-        """A host without a compiler finds what was read of the function, and its kernel."""
+        """A host without a compiler gets both the problem of the function and its kernel from the server."""
         module = os.path.join(self.folder, "module.mlir")
         with open(module, "w", encoding="utf-8") as file:
             file.write(MODULE)
@@ -155,12 +155,12 @@ class WhatIsShared(RemoteTest):
             for name in os.listdir(writer.cache):
                 with open(os.path.join(writer.cache, name), "rb") as there, \
                         open(os.path.join(reader.cache, name), "rb") as here:
-                    # An entry from a server is stored with its signature behind it.
+                    # An entry from a server is stored with its signature appended.
                     self.assertTrue(here.read().startswith(there.read()), "the reader's driver made nothing of its own")
 
 
 class Documentation(RemoteTest):
-    """The servers of docs/fleet.md, with the paths and ports of this machine in place of its own."""
+    """The servers of docs/fleet.md, with paths and ports of this machine."""
 
     def block(self, first, last):
         path = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "fleet.md")
@@ -169,7 +169,7 @@ class Documentation(RemoteTest):
         return text.split(first, 1)[1].split(last, 1)[0]
 
     def roles(self, ci, host):
-        """CI writes, hosts read, and nobody else does either."""
+        """CI writes and hosts read; hosts that try to write must not succeed."""
         self.assertEqual(self.host("ci", ci).origin(line(32)), "compiled")
         reader = self.host("host", host, writes=False, QUERN_COMPILER_LIBRARY="/nowhere")
         self.assertEqual(reader.origin(line(32)), "remote")
@@ -268,7 +268,7 @@ class Trust(RemoteTest):
 
 
 class Settings(ctypes.Structure):
-    """quern_remote_cache_t."""
+    """The C structure quern_remote_cache_t."""
     _fields_ = [(name, ctypes.c_char_p) for name in ("servers", "public_keys", "signing_key", "password_file",
                                                      "token_file")] + [("milliseconds", ctypes.c_int),
                                                                         ("wait_milliseconds", ctypes.c_int)]

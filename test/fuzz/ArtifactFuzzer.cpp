@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The input is taken as it is, for an artifact and for the bytes of a problem; and its payload is given the header that
-// it needs, so that the fuzzer gets past the version and the checksum. An input without a header is all payload.
+// Reads the input as an artifact and as the bytes of a problem. It also reads an artifact that consists of a correct
+// header and the payload of the input, so that the fuzzer gets past the checks of the version and the checksum. An
+// input without a header is treated as a payload.
 //
 //===----------------------------------------------------------------------===//
 #include "Artifact/Artifact.h"
@@ -25,7 +26,7 @@ static void read(std::string_view bytes) {
   require(artifact ? artifact->serialize() == bytes : !artifact.error().message.empty());
 }
 
-/// An artifact of this format with the payload of `bytes` and the checksum that it should have.
+/// Returns an artifact with the payload of `bytes`, the current format version and the correct checksum.
 static std::string sealed(std::string_view bytes) {
   if (bytes.size() >= Artifact::headerBytes && bytes.starts_with(Artifact::magic))
     bytes.remove_prefix(Artifact::headerBytes);

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The input is an object file, as a hostile cache directory may offer it, for each machine. What loads has its entry
-// inside the mapped image; nothing is run.
+// The input is an object file, as an attacker could place it in a cache directory. It is loaded for each machine type:
+// loading either returns the address of the entry point or an error with a message. No code is run.
 //
 //===----------------------------------------------------------------------===//
 #include "Cpu/Loader.h"
@@ -13,7 +13,7 @@ using namespace quern;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const std::string entries[] = {"quern_test_scale"};
-  // A copy of that size: the sanitizer sees its end.
+  // The copy has exactly the size of the input, so the sanitizer reports reads beyond its end.
   const std::string object(reinterpret_cast<const char *>(data), size);
   for (uint16_t machine : {EM_X86_64, EM_AARCH64}) {
     Result<LoadedObject> loaded = LoadedObject::load(object, entries, machine);

@@ -3,10 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A text is refused with a reason, or it is a module that becomes an artifact, and the same one as bytecode. Beside
-// libFuzzer's own damage texts are changed so that most stay modules: numbers and words are exchanged, lines left out
-// or repeated. Damaged bytecode is not for upstream's reader: test/Linalg gives it to a compiler in a process of its
-// own.
+// A text is either refused with a reason, or it is a module that compiles to an artifact. In the second case its
+// bytecode must give the same problem. Besides libFuzzer's own mutations, a custom mutator makes changes after which
+// most texts are still modules: it exchanges numbers and words, and removes or repeats lines. Damaged bytecode is not
+// tested here, because the reader of MLIR may crash on it: test/Linalg passes it to a compiler in a separate process.
 //
 //===----------------------------------------------------------------------===//
 #include "Compiler/Compiler.h"
@@ -32,7 +32,7 @@ static void require(bool holds) {
     __builtin_trap();
 }
 
-/// The machine of the tests that need none: what it takes is the same everywhere.
+/// The target that all inputs are read and compiled for. Which modules are accepted does not depend on the target.
 static const Target &target() {
   static const Target avx2 = *Target::parse("avx2");
   return avx2;
@@ -45,9 +45,9 @@ static Result<std::string> read(std::string module, bool allowNaive) {
   return readMlir(given, target());
 }
 
-/// Of a text that was read.
+/// Returns the bytecode of a text that was read before.
 static std::string bytecodeOf(const std::string &text) {
-  static mlir::MLIRContext *context = [] { // as long as the program
+  static mlir::MLIRContext *context = [] { // never destroyed
     mlir::DialectRegistry registry;
     compiler::registerDialects(registry);
     functions::registerDialects(registry);
@@ -86,7 +86,8 @@ namespace {
 
 using Random = std::minstd_rand;
 
-/// Where a run of characters of one kind begins and ends, near a place that is drawn; empty where there is none.
+/// Returns the begin and the end of a run of characters of one kind, searched from a random position. The run is empty
+/// if no such character follows.
 template <typename IsKind> std::pair<size_t, size_t> drawRun(const std::string &text, Random &draw, IsKind isKind) {
   size_t begin = draw() % text.size();
   while (begin < text.size() && !isKind(text[begin]))
@@ -103,7 +104,7 @@ bool isDigit(char c) { return c >= '0' && c <= '9'; }
 bool isWord(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || isDigit(c) || c == '_' || c == '.'; }
 bool isLine(char c) { return c != '\n'; }
 
-/// A number becomes another one, of those at which something ends or nearly so.
+/// Replaces a number by one that is at or near a limit.
 void changeNumber(std::string &text, Random &draw) {
   static const char *const numbers[] = {
       "0",   "1",   "2",    "3",     "4",          "7",          "8",
@@ -113,7 +114,7 @@ void changeNumber(std::string &text, Random &draw) {
   text.replace(begin, end - begin, numbers[draw() % std::size(numbers)]);
 }
 
-/// A word becomes one from elsewhere in the text, or another type or operation.
+/// Replaces a word by another word of the text, or by the name of a type or an operation.
 void changeWord(std::string &text, Random &draw) {
   static const char *const words[] = {"f32",
                                       "f16",

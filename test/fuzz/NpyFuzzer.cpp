@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Whatever parses must be readable in full: its data is copied into a tensor of its shape and written back.
+// If the input parses, all of its data must be readable: the program copies it into a tensor of its shape and writes it
+// back.
 //
 //===----------------------------------------------------------------------===//
 #include "Npy.h"

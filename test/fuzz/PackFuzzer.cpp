@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The input is taken as it is, and with the checksum of an index of as many bytes as its first byte says times 16, so
-// that the fuzzer gets past it. What opens must be what a writer of the same artifacts makes, if they are all sound.
+// Reads the input as a pack. It also reads a pack made of the rest of the input with a correct header and checksum, so
+// that the fuzzer gets past the checksum. The first byte, times 16, is the number of bytes that the index has there. If
+// all artifacts of a pack are sound, then a pack written from them must have the same bytes.
 //
 //===----------------------------------------------------------------------===//
 #include "Cache/Pack.h"
@@ -26,7 +27,7 @@ static void read(std::string_view bytes) {
   }
   std::vector<std::string_view> artifacts;
   bool areSound = true;
-  size_t used = 0; // an unused target is one that the writer would not name
+  size_t used = 0; // A writer does not list targets without artifacts.
   for (size_t i = 0; i < (*pack)->size(); ++i) {
     const Pack::Entry entry = (*pack)->entry(i);
     require((*pack)->find(entry.digest) == entry.artifact);
@@ -57,7 +58,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   ByteWriter out;
   out.bytes = Pack::magic;
   out.put(Pack::formatVersion);
-  ByteWriter checked; // which begins with the number of bytes
+  ByteWriter checked; // The checksum also covers the size of the pack.
   checked.put<uint64_t>(Pack::headerBytes + sizeof(uint64_t) + payload.size());
   checked.bytes.append(payload.substr(0, indexBytes));
   const Digest checksum = digestOf(checked.bytes);

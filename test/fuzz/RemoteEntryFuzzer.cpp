@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The input as an entry, as which it must never be sound; and as the artifact of an entry that is signed, so that what
-// lies behind the signature sees it, too.
+// Reads the input as an entry and as a lease, which must never be valid because it is not signed. It also reads an
+// entry that is signed and has the input as its artifact, to test the code that runs after the check of the signature.
 //
 //===----------------------------------------------------------------------===//
 #include "Remote/Entry.h"

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The input is what a server sends, status line and all, over a pair of sockets: an answer that ends within the limit,
-// or a failure within the deadline.
+// The input is everything that a server sends, including the status line. The client must return an answer that is
+// within the size limit, or fail, soon after its deadline at the latest.
 //
 //===----------------------------------------------------------------------===//
 #include "Remote/Entry.h"
@@ -24,7 +24,7 @@ namespace {
 
 constexpr int64_t deadlineNs = 50'000'000, bitLaterNs = 1'000'000'000;
 
-/// Listens on an ephemeral port.
+/// Listens on a free port and stores its number in `port`.
 int listenSomewhere(uint16_t &port) {
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
@@ -61,7 +61,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (bytes.size() > mostEntryBytes || steadyNs() - start > deadlineNs + bitLaterNs ||
       (outcome.kind != Outcome::Done && !bytes.empty()))
     std::abort();
-  std::thread again(answer); // as a list of what there is
+  std::thread again(answer); // the same input as a listing
   (void)HttpConnection(address, {})
       .list(
           [](const EntryName &name) {

@@ -9,7 +9,7 @@ using namespace quern::remote;
 
 namespace {
 
-/// Reads every part of a reply.
+/// Reads every part of a reply and returns the total size.
 size_t sizeOf(const RedisReply &reply) {
   size_t size = reply.text.size();
   for (const std::unique_ptr<RedisReply> &item : reply.items)
@@ -19,7 +19,7 @@ size_t sizeOf(const RedisReply &reply) {
 
 } // namespace
 
-/// The first byte says how large the pieces are that the rest comes in, and whether arrays are taken.
+/// The first byte determines the size of the pieces that the rest is passed in, and whether arrays are accepted.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (size == 0)
     return 0;

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A line is refused in three lines of text, or it is a problem that survives text and bytes. Whatever
-// it is, verification ends.
+// A line is either refused with a message of three lines, or it is a problem that stays equal when written and read as
+// text and as bytes. Verification of a problem must return.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Registry.h"

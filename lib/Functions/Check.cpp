@@ -1,9 +1,9 @@
-//===- Check.cpp - What of a caller's function is taken ----------------===//
+//===- Check.cpp - Checks of types and operations -------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One walk in front of everything else, so that what comes behind meets nothing that it was not written for.
+// One walk before all other steps, so that these encounter only supported types and operations.
 //
 //===----------------------------------------------------------------------===//
 #include "Functions/Check.h"
@@ -25,7 +25,7 @@ using namespace quern::functions;
 
 namespace {
 
-/// Beyond these a function is not looked at: cutting takes time that grows with the square of its operations.
+/// Larger functions are refused, because the time of partitioning grows with the square of the number of operations.
 constexpr size_t maxOperations = 512, maxArguments = 256;
 
 std::string textOf(Type type) {
@@ -50,7 +50,7 @@ DataType dataTypeOf(Type element) {
   return element.isSignlessInteger(32) ? DataType::S32 : DataType::Undef;
 }
 
-/// Why a type of a value is not taken, or nothing.
+/// Returns the reason why a value's type is not supported, or an empty string.
 std::string whyNotTaken(Type type) {
   auto shaped = dyn_cast<ShapedType>(type);
   if (!shaped)
@@ -88,14 +88,14 @@ bool isComputed(Operation &op) {
              math::SinhOp, math::SqrtOp, math::TanhOp, math::TruncOp>(op);
 }
 
-/// Scalar code, of numbers alone.
+/// Returns true for scalar code whose operands and results are all numbers.
 bool isScalarCode(Operation &op) {
   auto isNumber = [](Type type) { return type.isIntOrIndexOrFloat(); };
   return isa<arith::ArithDialect, math::MathDialect>(op.getDialect()) && !op.getNumRegions() &&
          llvm::all_of(op.getOperandTypes(), isNumber) && llvm::all_of(op.getResultTypes(), isNumber);
 }
 
-/// Whether targets compute an operation with numbers of a type. Floats of 8 and 4 bits are converted alone.
+/// Returns true if targets compute an operation with numbers of a type. Floats of 8 and 4 bits can only be converted.
 bool isComputedWith(Operation &op, Type type) {
   if (type.isIndex() || type.isF32() || type.isF64() || type.isF16() || type.isBF16())
     return true;
@@ -104,7 +104,7 @@ bool isComputedWith(Operation &op, Type type) {
   return type.isSignlessInteger() && llvm::is_contained({1u, 4u, 8u, 16u, 32u, 64u}, type.getIntOrFloatBitWidth());
 }
 
-/// Whether scalar code is of operations and types that targets compute.
+/// Checks that scalar code has operations and types that targets compute.
 Result<void> checkScalarCode(Operation &op) {
   if (!isComputed(op))
     return notTaken(&op, "is not taken: no target computes it");
@@ -130,7 +130,7 @@ Result<void> checkBody(linalg::LinalgOp op) {
   return {};
 }
 
-/// Where an operation writes. Of the caller's, loops of one index go before maps are looked at.
+/// Checks the outputs of an operation. In the caller's form, loops of one index are removed before maps are checked.
 Result<void> checkWritten(linalg::LinalgOp op, Form form) {
   llvm::SmallDenseSet<Value> roots;
   for (OpOperand &init : op.getDpsInitsMutable()) {
@@ -164,7 +164,7 @@ Result<void> checkConstant(arith::ConstantOp op) {
   return notTaken(op, "is a table whose values are not in the module");
 }
 
-/// Padding with one value, which stands in front of its region or alone in it.
+/// Checks that padding uses one constant, which is defined before its region or is the only value in it.
 Result<void> checkPad(tensor::PadOp op) {
   if (!op.getConstantPaddingValue())
     return notTaken(op, "is taken with one constant alone");
@@ -173,7 +173,7 @@ Result<void> checkPad(tensor::PadOp op) {
   return {};
 }
 
-/// Packing on tensors of known sizes: upstream takes it apart.
+/// Checks that packing is on tensors of known sizes, which upstream decomposes.
 Result<void> checkPacking(Operation &op) {
   auto isKnown = [](Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
@@ -185,7 +185,7 @@ Result<void> checkPacking(Operation &op) {
   return {};
 }
 
-/// Upstream's passes end the process where an index is no dim of the tensor.
+/// Upstream's passes abort if an index is not a dim of the tensor.
 Result<void> checkDim(Operation &op) {
   IntegerAttr index;
   auto source = cast<ShapedType>(op.getOperand(0).getType());
@@ -196,7 +196,7 @@ Result<void> checkDim(Operation &op) {
   return dim.isNegative() || dim.sge(rank) ? notTaken(&op, "asks for a dim that there is none of") : Result<void>();
 }
 
-/// What there is on memrefs beside linalg.
+/// Checks operations on memrefs other than linalg's.
 Result<void> checkMemory(Operation &op, Form form) {
   if (isa<memref::DimOp>(op))
     if (Result<void> ok = checkDim(op); !ok)
@@ -229,7 +229,7 @@ const char *whyNotOf(Operation &op) {
                                                                     : "";
 }
 
-/// What else than linalg has its place in a function.
+/// Checks operations other than structured linalg ones.
 Result<void> checkOther(Operation &op, Form form) {
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
     return checkConstant(constant);
@@ -302,7 +302,7 @@ Result<TensorDesc> functions::describe(Type type, const std::string &what) {
   return desc;
 }
 
-/// Places, lengths and steps that are known: of larger ones the products that an execution checks leave 64 bits.
+/// Checks that known offsets, sizes and strides are limited, so that the products that an execution checks fit 64 bits.
 static Result<void> checkPlaces(Operation &op) {
   constexpr int64_t most = int64_t(1) << 40;
   SmallVector<int64_t> numbers;

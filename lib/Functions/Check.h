@@ -1,4 +1,4 @@
-//===- Check.h - What of a caller's function is taken ------------------===//
+//===- Check.h - Checks of types and operations ---------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -11,20 +11,21 @@
 
 namespace quern::functions {
 
-/// What a function may contain: as the caller gives it, or on memrefs, as it was read.
+/// Form of a function: as the caller passes it, or on memrefs, after reading.
 enum class Form { Given, Read };
 
-/// Whether every type and operation is one that docs/embedding.md lists; else the first that is not, with its place.
+/// Checks that every type and operation is one that docs/embedding.md lists. Fails with the first other one and its
+/// location.
 Result<void> check(mlir::func::FuncOp function, Form form);
 
-/// Whether an operation of a function is one of them, and what it gives.
+/// Checks one operation of a function and its result types.
 Result<void> checkOperation(mlir::Operation &op, Form form);
 
-/// The strides and the offset of a memref, in elements; fails if its layout is not strided. MLIR has no strides for
-/// dense memrefs without elements: they have those of dims of 1 in place of 0.
+/// Returns the strides and the offset of a memref, in elements; fails if its layout is not strided. Unlike in MLIR, a
+/// dense memref without elements has strides: those of a memref with dims of 1 instead of 0.
 mlir::LogicalResult stridesOf(mlir::MemRefType type, llvm::SmallVectorImpl<int64_t> &strides, int64_t &offset);
 
-/// The memory that a memref is a view of.
+/// Returns the memory that a memref is a view of.
 mlir::Value rootOf(mlir::Value memref);
 
 } // namespace quern::functions

@@ -1,12 +1,12 @@
-//===- Cut.cpp - A function as problems that recipes take --------------===//
+//===- Cut.cpp - Splitting a function into problems -----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Operations are taken in the order of the function, a fill together with what accumulates on it. From where the last
-// problem ended the next one goes on as far as it is taken: some operations ahead are looked at, the most first, and
-// more where all of them are. Problems that are equal are one function. What one problem leaves for another is a region
-// of the launch program.
+// Operations are processed in the order of the function, a fill together with the operations that accumulate on it.
+// Each problem extends as far as it is supported: the longest group within a window is tried first, and the window
+// moves on if all of it is supported. Equal problems share a function. Memory that passes values between problems is a
+// region of the launch program.
 //
 //===----------------------------------------------------------------------===//
 #include "Functions/Functions.h"
@@ -29,22 +29,23 @@ using namespace quern::functions;
 
 namespace {
 
-/// No problem has more steps than this: asking whether a problem is taken costs time that grows with it.
+/// Maximum number of steps of a problem, because the time of a support check grows with it.
 constexpr size_t maxSteps = 24;
-/// So many are looked at at once: what a recipe takes with others behind it, it may not take without them.
+/// Number of steps that are tried at once, longest group first: a recipe may support a group of steps but not its
+/// prefix.
 constexpr size_t window = 8;
 
-/// Operations that stay together: the fills of what the last of them accumulates on.
+/// Operations that stay together: an operation and the fills that it accumulates on.
 using Step = SmallVector<Operation *, 2>;
 
-/// A problem as a function, and which of @function's buffers its arguments are.
+/// A problem as a function, and the buffers of @function that its arguments are.
 struct Group {
-  func::FuncOp function; ///< that of an equal group before it, where there is one
+  func::FuncOp function; ///< function of an equal earlier group, if there is one
   SmallVector<Value> buffers;
   llvm::SmallDenseSet<Value> written;
 };
 
-/// Whether two problems compute the same of arguments in the same places. Names are for readers.
+/// Returns true if two problems compute the same from the same arguments. Names are ignored.
 bool areEqual(func::FuncOp a, func::FuncOp b) {
   return a.getFunctionType() == b.getFunctionType() && a->getAttr(attr::sizeIndices) == b->getAttr(attr::sizeIndices) &&
          a->getAttr(attr::naive) == b->getAttr(attr::naive) &&
@@ -79,11 +80,11 @@ private:
   Cuts &cuts;
   SmallVector<Step> steps;
   std::vector<Group> groups;
-  SmallVector<func::FuncOp> functions;         ///< of the groups, each once
-  llvm::MapVector<Value, std::string> regions; ///< the memory between groups
+  SmallVector<func::FuncOp> functions;         ///< functions of the groups, each once
+  llvm::MapVector<Value, std::string> regions; ///< memory between groups
 };
 
-/// The next operation behind a fill that has to do with its memory, if it accumulates on all of it.
+/// Returns the next operation after a fill that uses its memory, if it accumulates on all of it.
 linalg::LinalgOp accumulatorOf(linalg::FillOp fill, ArrayRef<linalg::LinalgOp> later) {
   Value filled = fill.getOutputs()[0];
   for (linalg::LinalgOp op : later)
@@ -95,7 +96,7 @@ linalg::LinalgOp accumulatorOf(linalg::FillOp fill, ArrayRef<linalg::LinalgOp> l
   return {};
 }
 
-/// Fills go to the operation that accumulates on them.
+/// Assigns fills to the operation that accumulates on them.
 void Cutter::readSteps() {
   llvm::DenseMap<Operation *, Step> fills;
   auto operations = llvm::to_vector(function.getOps<linalg::LinalgOp>());
@@ -119,12 +120,12 @@ std::string Cutter::nameOf(Value buffer) {
   return name;
 }
 
-/// Copies an operation with what it takes: scalar code and views, not memory.
+/// Copies an operation with its operands: scalar code and views, but not memory.
 void copyWithOperands(OpBuilder &builder, Operation *op, IRMapping &mapping) {
   for (Value operand : op->getOperands())
     if (Operation *from = operand.getDefiningOp(); from && !mapping.contains(operand))
       copyWithOperands(builder, from, mapping);
-  op->walk([&](Operation *inner) { // what bodies capture
+  op->walk([&](Operation *inner) { // values that bodies capture
     for (Value operand : inner->getOperands())
       if (Operation *from = operand.getDefiningOp();
           inner != op && from && !op->isProperAncestor(from) && !mapping.contains(operand))
@@ -133,7 +134,7 @@ void copyWithOperands(OpBuilder &builder, Operation *op, IRMapping &mapping) {
   builder.clone(*op, mapping);
 }
 
-/// Whether nothing but these operations uses memory that the function makes, or views of it.
+/// Returns true if only these operations use memory that the function allocates, or views of it.
 bool isUsedBy(Value buffer, const llvm::SmallDenseSet<Operation *> &operations) {
   SmallVector<Value> aliases{buffer};
   for (size_t i = 0; i < aliases.size(); ++i)
@@ -146,17 +147,17 @@ bool isUsedBy(Value buffer, const llvm::SmallDenseSet<Operation *> &operations) 
   return !isa<BlockArgument>(buffer);
 }
 
-/// The size that entry `entry` of the execution's list is, of an argument of a problem.
+/// Returns the size at `entry` of the execution's list, as a dim of an argument of a problem.
 Value sizeOf(OpBuilder &builder, Location loc, int64_t entry, OpenSizes &sizes, ArrayRef<Value> buffers,
              const IRMapping &mapping) {
   for (Value buffer : buffers)
     for (int64_t d = 0; d < cast<MemRefType>(buffer.getType()).getRank(); ++d)
       if (cast<MemRefType>(buffer.getType()).isDynamicDim(d) && sizes.entryOf(buffer, d) == entry)
         return memref::DimOp::create(builder, loc, mapping.lookup(buffer), d);
-  return arith::ConstantIndexOp::create(builder, loc, 1); // no argument tells it: no recipe takes it
+  return arith::ConstantIndexOp::create(builder, loc, 1); // no argument has it: no recipe supports it
 }
 
-/// Memory of a problem's own.
+/// Allocates memory that only one problem uses.
 void makeOwn(OpBuilder &builder, Value buffer, OpenSizes &sizes, ArrayRef<Value> buffers, IRMapping &mapping) {
   auto type = cast<MemRefType>(buffer.getType());
   SmallVector<Value> open;
@@ -166,7 +167,7 @@ void makeOwn(OpBuilder &builder, Value buffer, OpenSizes &sizes, ArrayRef<Value>
   mapping.map(buffer, memref::AllocOp::create(builder, buffer.getLoc(), type, open).getResult());
 }
 
-/// The memrefs of an operation: its operands, and numbers that it or its body takes.
+/// Returns the memrefs of an operation: its operands, and those from which numbers that it or its body uses are read.
 SmallVector<Value> memrefsOf(Operation *op) {
   SmallVector<Value> found;
   SmallVector<Value> pending(op->getOperands());
@@ -183,10 +184,10 @@ SmallVector<Value> memrefsOf(Operation *op) {
   return found;
 }
 
-/// Of memory that a problem writes, it may take one view alone: recipes know arguments that are one buffer, and none
-/// that overlap.
+/// Returns true if a problem uses several views of memory that it writes: recipes support arguments that are one
+/// buffer, and no overlapping ones.
 bool takesOverlapping(ArrayRef<Step> steps) {
-  llvm::SmallDenseMap<Value, Value> views; ///< of each buffer one
+  llvm::SmallDenseMap<Value, Value> views; ///< one view for each buffer
   llvm::SmallDenseSet<Value> several, written;
   for (const Step &step : steps)
     for (Operation *op : step) {
@@ -199,8 +200,8 @@ bool takesOverlapping(ArrayRef<Step> steps) {
   return llvm::any_of(several, [&](Value buffer) { return written.contains(buffer); });
 }
 
-/// Of steps [first, end). Memory that only they use is the problem's own; of other memory a view, whose place is in its
-/// type, is an argument like the whole.
+/// Builds a problem from steps [first, end). Memory that only they use is allocated in the problem; a view of other
+/// memory, whose layout is in its type, is an argument.
 Group Cutter::makeGroup(size_t first, size_t end) {
   llvm::SmallDenseSet<Operation *> members;
   llvm::SetVector<Value> used;
@@ -215,24 +216,24 @@ Group Cutter::makeGroup(size_t first, size_t end) {
     }
   llvm::SetVector<Value> own;
   SmallVector<Value> shared;
-  auto isPlaced = [&](Value root) { // where its views begin is the call's matter
+  auto isPlaced = [&](Value root) { // the call passes the starts of its views
     return llvm::any_of(used, [&](Value memref) { return rootOf(memref) == root && sizes.startOf(memref); });
   };
   for (Value memref : used)
     if (rootOf(memref).getDefiningOp<memref::GetGlobalOp>())
-      continue; // copied with what reads it
+      continue; // copied with its users
     else if (isUsedBy(rootOf(memref), members) && !isPlaced(rootOf(memref)))
       own.insert(rootOf(memref));
     else
       shared.push_back(memref);
-  if (first == 0 && end == steps.size()) { // what executions bind by position: arguments in their order
+  if (first == 0 && end == steps.size()) { // executions bind arguments by position, in their order
     SmallVector<Value> ordered;
     llvm::copy_if(function.getArguments(), std::back_inserter(ordered),
                   [&](Value argument) { return llvm::is_contained(shared, argument); });
     llvm::copy_if(shared, std::back_inserter(ordered), [](Value buffer) { return !isa<BlockArgument>(buffer); });
     shared = std::move(ordered);
   }
-  group.buffers = std::move(shared); // else as they are used, so that equal problems are equal
+  group.buffers = std::move(shared); // otherwise in the order of use, so that equal problems are equal
   OpBuilder builder(function.getContext());
   SmallVector<Type> types =
       llvm::map_to_vector(group.buffers, [this](Value buffer) { return Type(sizes.typeOf(buffer)); });
@@ -255,7 +256,8 @@ Group Cutter::makeGroup(size_t first, size_t end) {
   return group;
 }
 
-/// Says which of the execution's sizes are the problem's; why it cannot be, or nothing.
+/// Sets which of the execution's sizes the problem uses. Returns the reason if this is impossible, otherwise an empty
+/// string.
 std::string Cutter::giveSizes(Group &group) {
   SmallVector<int64_t> all;
   for (Value buffer : group.buffers) {
@@ -269,7 +271,7 @@ std::string Cutter::giveSizes(Group &group) {
   return "";
 }
 
-/// Whether steps [first, end) are taken as one problem.
+/// Returns true if steps [first, end) are supported as one problem.
 bool Cutter::tryGroup(size_t first, size_t end, std::string &whyNot) {
   if (end > first + 1 && takesOverlapping(ArrayRef(steps).slice(first, end - first))) {
     whyNot = "another part is taken of a buffer that is written";
@@ -285,7 +287,7 @@ bool Cutter::tryGroup(size_t first, size_t end, std::string &whyNot) {
   return isTaken;
 }
 
-/// Adds where the problem that begins at step `first` ends to the cuts.
+/// Appends the end of the problem that starts at step `first` to the cuts.
 Result<void> Cutter::findCut(size_t first) {
   const size_t most = std::min(steps.size(), first + maxSteps);
   Cut cut{first, "", false};
@@ -354,7 +356,7 @@ bool Cutter::isIndependent(const Group &group, ArrayRef<const Group *> running) 
   });
 }
 
-/// The sizes that problems ask for, numbered anew, and what executions are refused for.
+/// Writes the sizes that problems need, renumbered, and the conditions of an execution.
 void Cutter::writeSizes(SmallVectorImpl<Attribute> &program) {
   MLIRContext *context = module.getContext();
   for (BlockArgument argument : sizes.numberArguments())

@@ -1,9 +1,9 @@
-//===- FillSizes.cpp - A function of open sizes with numbers in their place //
+//===- FillSizes.cpp - Replacement of open sizes by numbers ---------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What a function of open sizes is compared with is the same of the sizes at hand, lowered loop by loop.
+// The oracle of a function with open sizes is the same function with known sizes, lowered loop by loop.
 //
 //===----------------------------------------------------------------------===//
 #include "Functions/Functions.h"
@@ -35,7 +35,7 @@ bool functions::fillSizes(func::FuncOp function, unsigned i, const TensorDesc &d
       strides(desc.strides, static_cast<size_t>(desc.ndims));
   auto filled =
       MemRefType::get(dims, type.getElementType(), StridedLayoutAttr::get(type.getContext(), desc.offset0, strides));
-  if (auto dense = MemRefType::get(dims, type.getElementType()); // as its recipes know it
+  if (auto dense = MemRefType::get(dims, type.getElementType()); // the form that recipes match
       dense.getStridesAndOffset() == filled.getStridesAndOffset())
     filled = dense;
   argument.setType(filled);

@@ -1,11 +1,12 @@
-//===- Functions.h - From a caller's module to problems ----------------===//
+//===- Functions.h - Splitting a caller's function into problems ----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A function of the caller's comes as bytes, on tensors or memrefs, in whatever form its compiler left it. Here it is
-// found, checked, put on memrefs and into the form that emitters write (each intermediate a buffer of its own, written
-// once), and cut into problems. Nothing here knows a recipe: whoever calls says what is taken.
+// A caller's function arrives as bytes, on tensors or memrefs, in any form that its compiler produced. These functions
+// find and check it, bufferize it, bring it into the form of emitters (each intermediate is a separate buffer, written
+// once), and split it into problems. They do not depend on recipes: the caller passes a function that decides which
+// problems are supported.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_FUNCTIONS_FUNCTIONS_H
@@ -25,68 +26,72 @@ namespace quern::functions {
 
 struct Upstream;
 
-/// The dialects of callers' modules that no stage has, and what puts tensors on memrefs.
+/// Registers the dialects of callers' modules that no stage uses, and the interfaces of bufferization.
 void registerDialects(mlir::DialectRegistry &registry);
 
-/// The only function of a module, `@function`, on memrefs, its operations with their places in the caller's text.
+/// A module whose only function is `@function`, on memrefs. Its operations have their locations in the caller's text.
 struct ReadFunction {
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  std::vector<TensorDesc> args; ///< as MlirDesc has them
+  std::vector<TensorDesc> args; ///< as in MlirDesc
   std::string uses, sizes, numbers;
 };
 
-/// How a product of matrices starts: from its output, or from 0, and another operation adds the output's old value.
+/// Start of a product of matrices: from its output, or from 0, with a separate operation that adds the output's old
+/// value.
 enum class ProductStarts { InPlace, Separate };
 
-/// Function `name` of a module, "" for the only public one. `invalid_arguments`: the bytes are no module, or have no
-/// such function; `unimplemented`: the function is not taken, with the operation and its place. The context has the
-/// dialects above, and nothing is diagnosed.
+/// Reads function `name` of a module, "" for the only public function. Fails with `invalid_arguments` if the bytes are
+/// not a module or do not have the function, and with `unimplemented`, the operation and its location if the function
+/// is not supported. The context must have the dialects above. Emits no diagnostics.
 Result<ReadFunction> read(Upstream &upstream, std::string_view bytes, std::string_view name,
                           ProductStarts starts = ProductStarts::InPlace);
 
-/// The text of a function that was read: without places and names, so that equal functions have equal texts.
+/// Returns the text of a function that was read, without locations and names, so that equal functions have equal texts.
 std::string canonicalText(const ReadFunction &function);
-/// The inverse, of a text that may be anything. The stages' dialects are enough.
+/// Inverse of canonicalText(), for arbitrary text. The dialects of the stages suffice.
 Result<ReadFunction> readCanonical(mlir::MLIRContext &context, std::string_view text);
 
-/// The tensor of an argument of this type, a static strided memref or a static tensor. `what` is its name for messages.
+/// Returns the descriptor of an argument of this type, a strided memref or a tensor; dynamic sizes are runtimeDim.
+/// `what` is its name for messages.
 Result<TensorDesc> describe(mlir::Type type, const std::string &what);
 
-/// Gives argument `i` of a function that was read the open sizes that `desc` has. False if it is not such an argument.
+/// Sets the open sizes of argument `i` of a function that was read to those of `desc`. Returns false if `desc` does not
+/// match.
 bool fillSizes(mlir::func::FuncOp function, unsigned i, const TensorDesc &desc);
-/// Gives the number that argument `i` is a value. False if it is no number.
+/// Sets the number that argument `i` represents. Returns false if it is not a number.
 bool fillNumber(mlir::func::FuncOp function, unsigned i, int64_t value);
-/// Makes sizes that follow from those of the arguments numbers.
+/// Replaces sizes that follow from the sizes of the arguments by numbers.
 Result<void> foldSizes(mlir::func::FuncOp function);
-/// Has arguments without elements, which nothing uses, look like ones of one element: targets know no others.
+/// Gives arguments without elements, which have no uses, the type of one element, because targets need at least one.
 void replaceEmpty(mlir::func::FuncOp function);
 
-/// Gives the operations of a function that was read locations that say which they are and what they compute.
+/// Sets the locations of operations of a function that was read to their number and the operations of their bodies.
 void nameSteps(mlir::func::FuncOp function);
 
-/// Adds two arguments for each of those that are written, of f64 and laid out as it: what computeErrors() writes.
+/// Adds two f64 arguments, of the same layout, for each written argument; computeErrors() writes them.
 void addErrorArguments(mlir::func::FuncOp function, llvm::ArrayRef<unsigned> written);
-/// Has a function with these arguments compute, beside each element that it writes, how far arithmetic in the types
-/// that the function states may be off, in units of 1 / oracleMargin: what the element inherits, and the variance of a
-/// sum's own roundings. The arguments hold 0 where it begins. All sizes are known.
+/// Makes a function with these arguments also compute, for each element that it writes, the error of arithmetic in the
+/// stated types, divided by oracleMargin: the error inherited from inputs, and the variance of a sum's roundings. The
+/// arguments must be 0 initially, and all sizes must be known.
 Result<void> computeErrors(mlir::func::FuncOp function, llvm::ArrayRef<unsigned> written);
 
-/// Whether a problem is taken; if not, `whyNot` says why in one line.
+/// Returns whether a problem is supported; if not, sets `whyNot` to a one-line reason.
 using Taker = llvm::function_ref<bool(mlir::func::FuncOp problem, std::string &whyNot)>;
 
-/// Where a problem ends.
+/// End of a problem.
 struct Cut {
-  size_t end = 0;      ///< by its place in the function, behind the problem's last operation; fills count with others
-  std::string whyEnds; ///< what follows is not in it; empty: nothing follows
+  size_t end = 0;      ///< index of the step after the problem's last one; fills count with the operations that
+                       ///< accumulate on them
+  std::string whyEnds; ///< reason why the next step is not included; empty: there is no next step
   bool isNaive = false;
 };
 using Cuts = std::vector<Cut>;
 
-/// Replaces @function by the problems that it is cut into, each as large as `takes` lets it be, and a program that
-/// calls them; of one problem there is no program. With `allowNaive` what is not taken is a problem that is lowered
-/// naively. `unimplemented` with the operation and its place where something is not taken. `cuts` gets where the
-/// problems end; if that is known of an equal function, it is given, and nothing is asked. `whyCut`, if given, gets a
-/// line for each problem: its operations, and why what follows is not among them.
+/// Replaces @function by the problems that it is split into, each as large as `takes` permits, and a program that calls
+/// them; a single problem has no program. With `allowNaive`, a step that is not supported becomes a problem that is
+/// lowered naively; otherwise it fails with `unimplemented`, the operation and its location. `cuts` receives the ends
+/// of the problems; if it already has those of an equal function, they are used and `takes` is not called. `whyCut`, if
+/// not null, receives a line for each problem: its number of operations, and why the next one is not included.
 Result<void> cut(mlir::ModuleOp module, Taker takes, bool allowNaive, Cuts &cuts, std::string *whyCut = nullptr);
 
 } // namespace quern::functions

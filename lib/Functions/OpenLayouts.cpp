@@ -1,9 +1,9 @@
-//===- OpenLayouts.cpp - Where memory of open sizes has its elements ---===//
+//===- OpenLayouts.cpp - Layouts of memory with open sizes ----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A view's strides and its place in memory, in sizes of the execution; and all sizes as a problem asks for them: as
+// Computes the strides and the offset of views in terms of an execution's sizes, and maps all sizes of a problem to
 // entries of the list.
 //
 //===----------------------------------------------------------------------===//
@@ -28,7 +28,7 @@ OpenSizes::Layout OpenSizes::layoutOfArgument(BlockArgument argument) {
   return layout;
 }
 
-/// Dims that become one lie within each other, which an argument's type may leave open.
+/// Collapsed dims must be contiguous; if an argument's type leaves this open, an execution checks it.
 Result<void> OpenSizes::checkDense(Value memref, ArrayRef<int64_t> dims, const Layout &layout) {
   for (auto [outer, inner] : llvm::zip(dims, dims.drop_front())) {
     Result<AffineExpr> size = valueOf(Dim(memref, inner));
@@ -42,7 +42,7 @@ Result<void> OpenSizes::checkDense(Value memref, ArrayRef<int64_t> dims, const L
   return {};
 }
 
-/// Dims that are taken apart lie within each other, and those that are put together lie as the last of them.
+/// Expanded dims are contiguous within each other; collapsed dims have the stride of the last one.
 Result<OpenSizes::Layout> OpenSizes::layoutOfReshape(Operation *op, Layout of) {
   Layout layout{{}, of.start};
   if (auto collapse = dyn_cast<memref::CollapseShapeOp>(op)) {
@@ -68,7 +68,7 @@ Result<OpenSizes::Layout> OpenSizes::layoutOfReshape(Operation *op, Layout of) {
       stride = stride && *size ? stride * *size : AffineExpr();
     }
   }
-  for (AffineExpr &stride : layout.strides) // of a reshape to dims of 1
+  for (AffineExpr &stride : layout.strides) // for a reshape to dims of 1
     stride = stride ? stride : number(1);
   return layout;
 }
@@ -102,7 +102,7 @@ Result<OpenSizes::Layout> OpenSizes::layoutOfDense(Value memref) {
   return layout;
 }
 
-/// Strides and start are null where nothing tells them.
+/// Strides and start are null if they are unknown.
 Result<OpenSizes::Layout> OpenSizes::layoutOf(Value memref) {
   if (auto known = layouts.find(memref); known != layouts.end())
     return known->second;

@@ -1,10 +1,10 @@
-//===- OpenSizes.cpp - Sizes of a function that an execution brings ----===//
+//===- OpenSizes.cpp - Open sizes of a function ---------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Dims that are one size by the loops of operations are joined in classes first. Then each class gets its value: a
-// number, an entry of the list, or what operations define it as. What defines it beside that is checked by executions.
+// Dims that the loops of operations make equal are first joined in classes. Then each class gets a value: a number, an
+// entry of the list, or a value that operations define. Executions check all other definitions of a class.
 //
 //===----------------------------------------------------------------------===//
 #include "Functions/OpenSizes.h"
@@ -24,10 +24,10 @@ using namespace quern::functions;
 
 namespace {
 
-/// More no size or offset is.
+/// Upper bound of every size and offset.
 constexpr int64_t largest = int64_t(1) << 40;
 
-/// For each dim of the larger shape of a reshape the dim of the smaller one, where it is that alone.
+/// Calls `visit` for each dim of a reshape's larger shape that alone corresponds to a dim of the smaller one.
 template <typename Reshape, typename Visit> void forEachKept(Reshape reshape, MemRefType expanded, Visit visit) {
   for (auto [collapsed, group] : llvm::enumerate(reshape.getReassociationIndices())) {
     SmallVector<int64_t> longer;
@@ -39,7 +39,7 @@ template <typename Reshape, typename Visit> void forEachKept(Reshape reshape, Me
 
 bool isSumOrProduct(Operation *op) { return isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op); }
 
-/// The argument that an index is the number of; null if none.
+/// Returns the argument whose number is the index; null if there is none.
 BlockArgument numberOf(Value index) {
   auto cast = index.getDefiningOp<arith::IndexCastOp>();
   auto load = cast && index.getType().isIndex() ? cast.getIn().getDefiningOp<memref::LoadOp>() : memref::LoadOp();
@@ -76,7 +76,7 @@ void OpenSizes::join(Value memref, int64_t dim, Value other, int64_t otherDim) {
   joined.join(node(memref, dim), node(other, otherDim));
 }
 
-/// A dim is as long as another or has a definition.
+/// Joins a dim with the dim whose size defines it, or records a definition.
 void OpenSizes::define(Value memref, int64_t dim, OpFoldResult number, Operation *op) {
   if (!cast<MemRefType>(memref.getType()).isDynamicDim(static_cast<unsigned>(dim)))
     return;
@@ -211,14 +211,14 @@ bool OpenSizes::areEqual(AffineExpr a, AffineExpr b) {
   return a == b || (succeeded(left) && succeeded(right) && *left == *right);
 }
 
-/// The value of an expression that depends on no size.
+/// Returns the value of an expression that does not depend on sizes.
 static std::optional<int64_t> constantOf(AffineExpr value) {
   std::string why;
   FailureOr<Polynomial> polynomial = polynomialOf(value, 0, why);
   return succeeded(polynomial) ? polynomial->constant() : std::nullopt;
 }
 
-/// Whether a value is at least 1 if the first `dims` sizes are.
+/// Returns true if a value is at least 1 whenever the first `dims` sizes are.
 static bool isSurelyPositive(AffineExpr value, size_t dims) {
   std::string why;
   FailureOr<Polynomial> polynomial = polynomialOf(value, 0, why);
@@ -238,7 +238,7 @@ Result<AffineExpr> OpenSizes::valueOf(OpFoldResult index) {
   return constant ? number(*constant) : valueOf(cast<Value>(index));
 }
 
-/// Null where nothing tells it.
+/// Null if the size is unknown.
 Result<AffineExpr> OpenSizes::valueOf(Dim dim) {
   auto type = cast<MemRefType>(dim.first.getType());
   if (!type.isDynamicDim(static_cast<unsigned>(dim.second)))
@@ -274,7 +274,7 @@ Result<AffineExpr> OpenSizes::valueOf(Value index) {
   if (!right || !*left || !*right)
     return right ? Result<AffineExpr>(AffineExpr()) : right;
   AffineExpr value = isa<arith::AddIOp>(op) ? *left + *right : isa<arith::SubIOp>(op) ? *left - *right : *left * *right;
-  std::string why; // multiplied out, so that no chain of operations makes it long
+  std::string why; // multiplied out, so that chains of operations do not make it long
   FailureOr<Polynomial> polynomial = polynomialOf(value, 0, why);
   if (failed(polynomial))
     return notTaken(op, "computes a size or a place that ", why);
@@ -310,7 +310,7 @@ std::string OpenSizes::nameOf(const Definition &definition) {
   return concat(isPart ? "the size of a part in dim " : "dim ", definition.dim.second);
 }
 
-/// The first definition is the value of what is neither a number nor an entry.
+/// The first definition determines a class that is neither a number nor an entry.
 Result<void> OpenSizes::readDefinition(Class &own) {
   if (own.value || own.definitions.empty() || own.state == Class::Read)
     return {};
@@ -327,7 +327,7 @@ Result<void> OpenSizes::readDefinition(Class &own) {
   return {};
 }
 
-/// An execution is refused where a size is defined in two ways that do not agree.
+/// If a size has several definitions, an execution checks that they agree.
 Result<void> OpenSizes::readDefinitions() {
   for (Class &own : classes) {
     if (Result<void> read = readDefinition(own); !read)
@@ -346,7 +346,7 @@ Result<void> OpenSizes::readDefinitions() {
   return {};
 }
 
-/// One dim of a part lies within its memory, for certain or by a check.
+/// Ensures that one dim of a part is within its memory, statically or by a check.
 Result<void> OpenSizes::readPart(memref::SubViewOp subview, unsigned dim) {
   Result<AffineExpr> offset = valueOf(subview.getMixedOffsets()[dim]), size = valueOf(subview.getMixedSizes()[dim]),
                      step = valueOf(subview.getMixedStrides()[dim]), whole = valueOf(Dim(subview.getSource(), dim));
@@ -412,7 +412,7 @@ Result<void> OpenSizes::readParts(Operation &op) {
   return {};
 }
 
-/// Whether a function has sizes or places that are no numbers.
+/// Returns true if a function has sizes or offsets that are not constants.
 static bool hasOpenTypes(func::FuncOp function) {
   return function
       .walk([](Operation *op) {

@@ -1,11 +1,11 @@
-//===- OpenSizes.h - Sizes of a function that an execution brings ------===//
+//===- OpenSizes.h - Open sizes of a function -----------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// An execution has a list of sizes: for each argument in order its open dims, then its open strides, then its open
-// offset; behind them numbers that are read of arguments, and what is computed of all these. Which dims are one size
-// follows from the loops of the operations and from what memory is made as long as.
+// An execution has a list of sizes: for each argument in order its open dims, its open strides, and its open offset;
+// then numbers that are read from arguments, and values computed from all of these. Equal dims are found from the loops
+// of operations and from the sizes of allocated memory.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_FUNCTIONS_OPENSIZES_H
@@ -27,46 +27,46 @@ struct Polynomial;
 
 namespace quern::functions {
 
-/// Whether an index is a size, a place or what either is computed of, and nothing else.
+/// Returns true if an index is only used as a size or offset, or to compute sizes and offsets.
 bool isSizeOrPlaceAlone(mlir::Value index);
 
 class OpenSizes {
 public:
-  /// Of a function on memrefs. `unimplemented` where a dim has two extents, or what is computed of sizes is no sum of
-  /// products.
+  /// Reads the sizes of a function on memrefs. Fails with `unimplemented` if a dim has two extents, or if a computed
+  /// size is not a sum of products.
   static Result<OpenSizes> of(mlir::func::FuncOp function);
 
   bool isEmpty() const { return entries.empty() && numbers.empty(); }
-  /// As MlirDesc::sizes and MlirDesc::numbers.
+  /// Return MlirDesc::sizes and MlirDesc::numbers.
   std::string text() const;
   std::string numbersText() const;
 
-  /// The type that a problem takes a memref as: where a view begins is not its matter, but the call's.
+  /// Returns the memref type that a problem takes. The offset of a view is 0 if the call passes the start of the view.
   mlir::MemRefType typeOf(mlir::Value memref) const;
-  /// Where a view begins in its memory, in elements, if typeOf() does not say it; null if it does.
+  /// Returns the offset of a view in its memory, in elements, if it is not part of typeOf(); otherwise null.
   mlir::AffineExpr startOf(mlir::Value memref) const;
-  /// For the open dims, strides and offset of typeOf(), as for an argument of a problem, their indices in the list;
-  /// nothing where one cannot be told. Computed ones are added to the list.
+  /// Returns, for an argument of a problem, the indices in the list of the open dims, strides and offset of typeOf().
+  /// Returns nothing if one of them is unknown. Computed values are added to the list.
   std::optional<llvm::SmallVector<int64_t>> indicesOf(mlir::Value memref);
-  /// The entry of the list that an open dim is, -1 if none.
+  /// Returns the entry of an open dim in the list, or -1.
   int64_t entryOf(mlir::Value memref, int64_t dim);
-  /// The elements of memory that the function makes, in the sizes of the list; null where they are not in it.
+  /// Returns the number of elements of allocated memory, in terms of the list; null if it is unknown.
   mlir::AffineExpr elementsOf(mlir::Value alloc) const;
 
-  /// The first entry that is computed.
+  /// Returns the first entry that is computed.
   int64_t firstComputed() const { return static_cast<int64_t>(entries.size() + numbers.size()); }
-  /// What an entry behind that is, in the entries before firstComputed().
+  /// Returns the value of a computed entry, in terms of the entries before firstComputed().
   mlir::AffineExpr computed(int64_t entry) const { return computedSizes[entry - firstComputed()]; }
-  /// The arguments that are numbers of the list.
+  /// Arguments that are numbers of the list.
   llvm::ArrayRef<mlir::BlockArgument> numberArguments() const { return numbers; }
-  /// What an execution is refused for: as CheckAttr.
+  /// A condition that an execution must satisfy, as in CheckAttr.
   struct Check {
-    mlir::Value memory; ///< that a part is taken of, or whose dim it is
-    std::string what;   ///< of it
+    mlir::Value memory; ///< memory of the part or of the dim
+    std::string what;   ///< name of the value for messages
     mlir::AffineExpr value, low, high;
   };
   llvm::ArrayRef<Check> checks() const { return allChecks; }
-  /// Whether a launch has to do with more than what arguments' descriptors say.
+  /// Returns true if a launch needs more than the descriptors of the arguments.
   bool decidesLaunch() const { return !numbers.empty() || !computedSizes.empty() || !allChecks.empty(); }
 
 private:
@@ -74,8 +74,8 @@ private:
     mlir::Value argument;
     int dim; ///< -1: a stride or the offset
   };
-  using Dim = std::pair<mlir::Value, int64_t>; ///< of a memref
-  /// What a dim is by an operation: a number, or the product of others.
+  using Dim = std::pair<mlir::Value, int64_t>; ///< dim of a memref
+  /// Definition of a dim by an operation: a number, or the product of other dims.
   struct Definition {
     Dim dim;
     mlir::OpFoldResult number;
@@ -83,13 +83,13 @@ private:
     mlir::Operation *op;
   };
   struct Class {
-    std::optional<int64_t> extent; ///< a number, if some dim is one
-    int64_t entry = -1;            ///< the first of the list
-    mlir::AffineExpr value;        ///< of what is neither, once it is known
+    std::optional<int64_t> extent; ///< a number, if some dim is constant
+    int64_t entry = -1;            ///< first entry of the list that is in the class
+    mlir::AffineExpr value;        ///< value of other classes, null until it is computed
     llvm::SmallVector<const Definition *, 1> definitions;
-    enum { Unread, Reading, Read } state = Unread; ///< of the definitions
+    enum { Unread, Reading, Read } state = Unread; ///< whether the definitions have been read
   };
-  /// Where the elements of a memref lie.
+  /// Strides and start of a memref's elements.
   struct Layout {
     llvm::SmallVector<mlir::AffineExpr> strides;
     mlir::AffineExpr start;
@@ -133,7 +133,7 @@ private:
   std::vector<Class> classes;
   std::vector<Definition> definitions;
   llvm::SmallVector<Entry> entries;
-  llvm::DenseMap<mlir::Value, int64_t> firstEntry; ///< of an argument
+  llvm::DenseMap<mlir::Value, int64_t> firstEntry; ///< first entry of an argument
   llvm::SmallVector<mlir::BlockArgument> numbers;
   llvm::SmallVector<mlir::AffineExpr> computedSizes;
   llvm::DenseMap<mlir::Value, mlir::AffineExpr> computedValues;

@@ -1,4 +1,4 @@
-//===- Places.cpp - Places in a caller's text, for messages ------------===//
+//===- Places.cpp - Source locations for messages -------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

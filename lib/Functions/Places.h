@@ -1,4 +1,4 @@
-//===- Places.h - Places in a caller's text, for messages --------------===//
+//===- Places.h - Source locations for messages ---------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -13,12 +13,12 @@
 
 namespace quern::functions {
 
-/// What parsed text is called in the locations of operations.
+/// File name in the locations of operations of parsed text.
 inline constexpr llvm::StringLiteral textName = "<module>";
 
-/// "7:3", "model.mlir:7:3" where the module names a file, "an unknown place".
+/// Returns "7:3", "model.mlir:7:3" if the module names a file, or "an unknown place".
 std::string placeOf(mlir::Location location);
-/// "'linalg.generic' at 7:3".
+/// Returns "'linalg.generic' at 7:3".
 std::string nameAndPlaceOf(mlir::Operation *op);
 
 template <typename... Parts> Error notTaken(mlir::Operation *op, const Parts &...parts) {

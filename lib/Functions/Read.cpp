@@ -1,4 +1,4 @@
-//===- Read.cpp - Finding a function in a caller's bytes ---------------===//
+//===- Read.cpp - Reading a function from bytes ---------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -32,7 +32,7 @@ namespace {
 
 constexpr StringLiteral functionName = "function";
 
-/// Keeps the first error and its place, and lets nothing through.
+/// Records the first error and its location, and suppresses all diagnostics.
 class FirstError {
 public:
   explicit FirstError(MLIRContext &context)
@@ -52,7 +52,7 @@ private:
 
 Result<OwningOpRef<ModuleOp>> parse(MLIRContext &context, std::string_view bytes) {
   FirstError error(context);
-  const std::string copy(bytes); // the parser wants a zero behind text
+  const std::string copy(bytes); // the parser needs a zero after the text
   const bool isBytecode = StringRef(copy).starts_with("ML\xefR");
   if (Result<void> ok = isBytecode ? Result<void>() : checkText(copy); !ok)
     return ok.takeError();
@@ -85,7 +85,7 @@ Result<func::FuncOp> choose(ModuleOp module, std::string_view name) {
   return chosen;
 }
 
-/// What a caller's compiler notes on operations says nothing of what they compute.
+/// Erases annotations of the caller's compiler: they do not change the result.
 void eraseNotes(func::FuncOp function) {
   function.walk([](Operation *op) {
     if (!isa<func::FuncOp>(op))
@@ -97,10 +97,11 @@ void eraseNotes(func::FuncOp function) {
   });
 }
 
-/// Whether other than its own the function leads anywhere is not asked: what it contains was checked.
+/// Moves the function and its constant tables into a separate module. References to other symbols are not checked
+/// again: check() has seen the body.
 OwningOpRef<ModuleOp> isolate(func::FuncOp function) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(function.getLoc());
-  for (auto get : function.getOps<memref::GetGlobalOp>()) // in what was read: others are refused
+  for (auto get : function.getOps<memref::GetGlobalOp>()) // in read functions; check() refuses other references
     if (Operation *table = SymbolTable::lookupNearestSymbolFrom(function, get.getNameAttr()))
       if (!module->lookupSymbol(get.getNameAttr()))
         module->push_back(table->clone());
@@ -140,7 +141,7 @@ void functions::registerDialects(DialectRegistry &registry) {
   arith::registerBufferizableOpInterfaceExternalModels(registry);
   bufferization::func_ext::registerBufferizableOpInterfaceExternalModels(registry);
   linalg::registerBufferizableOpInterfaceExternalModels(registry);
-  memref::registerAllocationOpInterfaceExternalModels(registry); // without it results are copied
+  memref::registerAllocationOpInterfaceExternalModels(registry); // otherwise results are copied
   tensor::registerBufferizableOpInterfaceExternalModels(registry);
 }
 
@@ -150,7 +151,7 @@ Result<ReadFunction> functions::read(Upstream &upstream, std::string_view bytes,
   Result<OwningOpRef<ModuleOp>> parsed = parse(context, bytes);
   if (!parsed)
     return parsed.takeError();
-  FirstError error(context); // of passes
+  FirstError error(context); // for passes
   Result<func::FuncOp> chosen = choose(**parsed, name);
   if (!chosen)
     return chosen.takeError();

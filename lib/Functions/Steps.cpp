@@ -1,10 +1,10 @@
-//===- Steps.cpp - What the operations of a caller compute ----------------===//
+//===- Steps.cpp - Names of a caller's operations -------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A canonical text has no places of the caller's. An operation is told by its number in that text and by what its body
-// does, "operation 2: mulf, addf"; its result is called after the last of these.
+// A canonical text has no locations of the caller. An operation is identified by its number in that text and the
+// operations of its body, as in "operation 2: mulf, addf"; its result is named after the last of these.
 //
 //===----------------------------------------------------------------------===//
 #include "IR/Steps.h"
@@ -19,7 +19,7 @@ using namespace quern;
 
 namespace {
 
-/// "mul" of arith.mulf, "exp" of math.exp.
+/// Returns "mul" for arith.mulf, "exp" for math.exp.
 StringRef shortName(Operation &op) {
   StringRef name = op.getName().stripDialect();
   if (isa<arith::ArithDialect>(op.getDialect()) && name.size() > 1 && (name.ends_with("f") || name.ends_with("i")))

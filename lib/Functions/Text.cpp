@@ -1,4 +1,4 @@
-//===- Text.cpp - Text that upstream's parser survives -----------------===//
+//===- Text.cpp - Checks of text before it is parsed ----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -16,7 +16,7 @@ using llvm::StringRef;
 
 namespace {
 
-/// Takes what MLIR's lexer passes over.
+/// Skips blanks and comments like MLIR's lexer.
 void skipBlanks(StringRef &text) {
   const char blanks[] = " \t\n\r";
   for (text = text.ltrim(blanks); text.starts_with("//"); text = text.ltrim(blanks))
@@ -36,8 +36,8 @@ bool takeInteger(StringRef &text) {
   return !digits.empty() && digits.size() < 19;
 }
 
-/// Whether nothing is assigned to a keyword, which is another matter, or what is begins as a list of integers, "[1, 2]"
-/// or "[]", or as the attribute that holds one.
+/// Returns true if the text after a keyword is not an assignment, or assigns a list of integers ("[1, 2]", "[]") or an
+/// array attribute.
 bool isListOrNone(StringRef text) {
   if (!takeCharacter(text, '='))
     return true;
@@ -57,7 +57,7 @@ std::string placeIn(StringRef text, size_t at) {
   return concat(before.count('\n') + 1, ":", at - (lineStart == StringRef::npos ? 0 : lineStart + 1) + 1);
 }
 
-/// The parser takes apart a list that it could not read.
+/// The parser uses a list even if it could not parse it.
 Result<void> checkLists(StringRef text) {
   for (StringRef keyword : {StringRef("dimensions"), StringRef("permutation")})
     for (size_t at = text.find(keyword); at != StringRef::npos; at = text.find(keyword, at + 1))
@@ -67,7 +67,7 @@ Result<void> checkLists(StringRef text) {
   return {};
 }
 
-/// The parser takes what stands in angle brackets behind a linalg operation for a dictionary, whatever it is.
+/// The parser assumes that angle brackets after a linalg operation contain a dictionary.
 Result<void> checkProperties(StringRef text) {
   constexpr StringRef prefix = "linalg.";
   for (size_t at = text.find(prefix); at != StringRef::npos; at = text.find(prefix, at + 1)) {
@@ -84,21 +84,21 @@ Result<void> checkProperties(StringRef text) {
 
 constexpr int maxDepth = 200;
 
-/// Reads text once, token by token, and refuses constructs for which the parser recurs, or for which its time grows
-/// faster than the text.
+/// Scans text once, token by token, and refuses constructs on which the parser recurs, or for which its time is not
+/// linear.
 class Scanner {
 public:
   explicit Scanner(StringRef text) : text(text) {}
   Result<void> run();
 
 private:
-  /// The size of text whose aliases are written out.
+  /// Size of text with expanded aliases.
   struct Extent {
-    double tokens = 0; ///< beyond 2^53 no longer exact, and refused long before
+    double tokens = 0; ///< inexact beyond 2^53, but refused long before
     int depth = 0;     ///< the depth of nesting
   };
 
-  /// The text between two brackets.
+  /// Text between two brackets.
   struct Level {
     size_t operators = 0; ///< the operators of an expression
     size_t dims = 0;      ///< the dims of a shape
@@ -130,13 +130,13 @@ private:
   StringRef text;
   size_t at = 0;
   int depth = 0;
-  std::vector<Level> levels{Level()}; ///< one for each bracket that is open, and one
+  std::vector<Level> levels{Level()}; ///< one for each open bracket, and one for the top level
   llvm::StringMap<Extent> aliases;
   StringRef defined; ///< the alias that is being defined, "" between definitions
   Extent definition;
-  double tokens = 0;   ///< the tokens before `at`
-  bool isMap = false;  ///< the last token was `affine_map` or `affine_set`
-  bool isOpen = false; ///< behind the last token the line may end within a type or an attribute
+  double tokens = 0;   ///< number of tokens before `at`
+  bool isMap = false;  ///< true if the last token was `affine_map` or `affine_set`
+  bool isOpen = false; ///< true if a type or attribute may continue on the next line
 };
 
 void Scanner::skipString() {
@@ -172,7 +172,7 @@ Result<void> Scanner::takeKeyword() {
   return name == "floordiv" || name == "ceildiv" || name == "mod" ? takeOperator() : Result<void>();
 }
 
-/// Takes `#x` or `!x`, which a following `=` defines.
+/// Reads `#x` or `!x`, which a following `=` defines.
 Result<void> Scanner::takeAlias() {
   const size_t begin = at++;
   takeWhile([](char c) { return llvm::isAlnum(c) || StringRef("_$.-").contains(c); });
@@ -189,7 +189,7 @@ Result<void> Scanner::takeAlias() {
   return use(known == aliases.end() ? Extent() : known->second);
 }
 
-/// The parser multiplies once for each digit of an integer, in time that grows with its size.
+/// The parser multiplies once per digit of an integer, in time that grows with its size.
 Result<void> Scanner::takeNumber() {
   constexpr size_t maxDigits = 400;
   while (at < text.size() && llvm::isAlnum(text[at])) {
@@ -202,7 +202,7 @@ Result<void> Scanner::takeNumber() {
   return {};
 }
 
-/// Verifying a shape takes time that grows with the square of its dims.
+/// The time of verifying a shape grows with the square of its dims.
 Result<void> Scanner::takeDims(size_t count) {
   constexpr size_t maxShapeDims = 256;
   if ((levels.back().dims += count) > maxShapeDims)
@@ -210,7 +210,7 @@ Result<void> Scanner::takeDims(size_t count) {
   return {};
 }
 
-/// So does reading the dims of an affine map.
+/// The time of reading the dims of an affine map also grows with their square.
 Result<void> Scanner::takeSeparator() {
   constexpr size_t maxNames = 256;
   levels.back().operators = levels.back().dims = 0;
@@ -219,7 +219,7 @@ Result<void> Scanner::takeSeparator() {
   return {};
 }
 
-/// Expressions of affine maps recur on each operator.
+/// The parser recurs on each operator of an affine expression.
 Result<void> Scanner::takeOperator() {
   constexpr size_t maxOperators = 200;
   if (++levels.back().operators > maxOperators)
@@ -238,7 +238,7 @@ Result<void> Scanner::takeBracket(char c, bool isOfMap) {
     --depth;
     const Level inner = levels.back();
     levels.pop_back();
-    levels.back().operators += c == ')' ? inner.operators : 0; // a part of an expression
+    levels.back().operators += c == ')' ? inner.operators : 0; // part of an expression
   }
   if (depth > maxDepth)
     return invalidArguments("the module is nested more than ", maxDepth, " deep");

@@ -1,13 +1,13 @@
-//===- Errors.cpp - The oracle's errors, beside its values ----------------===//
+//===- Errors.cpp - Computation of the oracle's errors --------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Beside each buffer that is written stand two of f64: the error that each element inherits from what it was made of,
-// and the variance that a sum's own roundings add. An operation computes both with its elements. What a later operation
-// reads is off by the one and the root of the other, and sums inherit the errors of their terms as they are: those of a
-// mean, which is in each of them, are no less for being many. Roundings of partial sums are many and independent, so
-// that their squares add.
+// Each written buffer has two additional f64 buffers: the error that each element inherits from its inputs, and the
+// variance of a sum's own roundings. An operation computes both with its elements. The error of an element for a later
+// operation is the first plus the root of the second. Sums inherit the errors of their terms in full, because they may
+// be correlated: the error of a mean is in each of its terms. Roundings of partial sums are independent, so their
+// squares add up.
 //
 //===----------------------------------------------------------------------===//
 #include "Functions/Errors/Scalars.h"
@@ -26,7 +26,7 @@ using namespace quern::functions;
 
 namespace {
 
-/// Of a buffer, or of an element where it is accumulated.
+/// Errors of a buffer, or of an element while it is accumulated.
 struct Spread {
   Value inherited, variance;
 };
@@ -35,7 +35,7 @@ MemRefType wideOf(MemRefType type) {
   return MemRefType::Builder(type).setElementType(Float64Type::get(type.getContext()));
 }
 
-/// The operation that adds to accumulator `i`, where that is all that is done with it.
+/// Returns the operation that adds to accumulator `i`, if the accumulator has no other use.
 Operation *adderOf(linalg::GenericOp op, unsigned i) {
   Operation *adder = op.getBlock()->getTerminator()->getOperand(i).getDefiningOp();
   BlockArgument sum = op.getRegionOutputArgs()[i];
@@ -66,7 +66,7 @@ private:
   ScalarErrors scalars;
 };
 
-/// Memory, and views of it.
+/// Adds the error buffers of memory and of its views.
 void Errors::addMemory(Operation &op) {
   OpBuilder builder(op.getContext());
   builder.setInsertionPointAfter(&op);
@@ -90,7 +90,7 @@ Value Errors::readFrom(OpBuilder &builder, Location loc, const Spread &error) {
   return arith::AddFOp::create(builder, loc, error.inherited, math::SqrtOp::create(builder, loc, error.variance));
 }
 
-/// Of an accumulator behind the operation that adds to it.
+/// Returns the errors of an accumulator after the operation that adds to it.
 Spread Errors::addedBy(OpBuilder &builder, Operation *adder, BlockArgument sum, const Spread &before) {
   Location loc = adder->getLoc();
   Spread after = before;
@@ -108,8 +108,8 @@ Spread Errors::addedBy(OpBuilder &builder, Operation *adder, BlockArgument sum, 
   return after;
 }
 
-/// The body of an operation with its errors: elements are those of inputs, of errors of inputs, of outputs, and of
-/// errors of outputs.
+/// Emits the body of an operation with its errors. `elements` are those of inputs, of errors of inputs, of outputs, and
+/// of errors of outputs.
 void Errors::writeBody(linalg::GenericOp op, OpBuilder &builder, ValueRange elements) {
   Location loc = op.getLoc();
   IRMapping mapping;

@@ -1,10 +1,10 @@
-//===- Scalars.cpp - How far arithmetic of the stated types may be off ----===//
+//===- Scalars.cpp - Errors of scalar arithmetic --------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// An operation is evaluated once more at both ends of what each of its operands may be, which serves every operation:
-// those with a slope, roundings to narrow types, and choices, which may fall otherwise. Errors of several operands add.
+// An operation is also evaluated at both ends of the range of each operand. This serves every operation: those with a
+// slope, roundings to narrow types, and choices that may go the other way. Errors of several operands add up.
 //
 //===----------------------------------------------------------------------===//
 #include "Functions/Errors/Scalars.h"
@@ -24,7 +24,7 @@ using namespace quern::functions;
 
 namespace {
 
-/// Builds numbers of f64.
+/// Emits numbers of f64.
 class Wide {
 public:
   Wide(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
@@ -47,7 +47,7 @@ public:
       return number;
     if (isa<FloatType>(number.getType()))
       return arith::ExtFOp::create(builder, loc, f64, number);
-    if (number.getType().isInteger(4)) // targets convert no half bytes
+    if (number.getType().isInteger(4)) // targets cannot convert half bytes
       number = arith::ExtSIOp::create(builder, loc, builder.getI8Type(), number);
     if (number.getType().isIndex())
       number = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), number);
@@ -56,7 +56,7 @@ public:
     return arith::SIToFPOp::create(builder, loc, f64, number);
   }
 
-  /// The nearest number of a type.
+  /// Converts to the nearest number of a type.
   Value to(Value wide, Type type) {
     if (type.isF64())
       return wide;
@@ -73,7 +73,7 @@ public:
     return type.isIndex() ? arith::IndexCastOp::create(builder, loc, type, number).getResult() : number;
   }
 
-  /// A number at the end of what it may be.
+  /// Returns a number at an end of its range.
   Value moved(Value number, Value error, double sign) {
     if (number.getType().isInteger(1))
       return arith::XOrIOp::create(builder, loc, number, isBelow(constant(0), error));
@@ -84,7 +84,7 @@ public:
     return to(plus(from(number), step), number.getType());
   }
 
-  /// A divisor, and 1 for those with which a division traps.
+  /// Returns a divisor, or 1 for values with which a division traps.
   Value divisorFrom(Value number) {
     auto integer = [&](int64_t value) -> Value {
       return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(number.getType(), value));
@@ -95,7 +95,7 @@ public:
     return choose(arith::OrIOp::create(builder, loc, is(0), is(-1)), integer(1), number);
   }
 
-  /// |a - b| as an error: 0 of equal infinities and of two that are no numbers, infinite of a number and none.
+  /// Returns |a - b| as an error: 0 for equal infinities and for two NaNs, infinity if only one is NaN.
   Value distance(Value a, Value b) {
     a = from(a), b = from(b);
     auto compare = [&](arith::CmpFPredicate what, Value x, Value y) -> Value {
@@ -115,19 +115,19 @@ private:
   Location loc;
 };
 
-/// What arithmetic has for one rounding; of f32 and f64 relative to the result.
+/// Returns the error of one rounding in f32 and f64, relative to the result.
 std::optional<double> unitOf(Type type) {
   if (type.isF32())
     return 0x1p-24;
   return type.isF64() ? std::optional(0x1p-53) : std::nullopt;
 }
 
-/// By how many roundings a result may be off that comes of exact operands. Functions are approximated.
+/// Returns the number of roundings by which a result of exact operands may be off. Functions are approximated.
 double roundingsOf(Operation *op) {
   if (isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::RemFOp, arith::TruncFOp, arith::SIToFPOp,
           arith::UIToFPOp>(op))
     return 1;
-  if (isa<arith::DivFOp, math::SqrtOp, math::FmaOp>(op)) // by a reciprocal; the product may be rounded, too
+  if (isa<arith::DivFOp, math::SqrtOp, math::FmaOp>(op)) // by a reciprocal; the product may also be rounded
     return 2;
   if (isa<math::RsqrtOp>(op))
     return 3;
@@ -136,7 +136,7 @@ double roundingsOf(Operation *op) {
   return isa<math::MathDialect>(op->getDialect()) && !isExact ? 4 : 0;
 }
 
-/// Whether a result is near 0 that is not: approximations end where f32 has its last normal number.
+/// Returns true if a nonzero result may become 0: approximations end at the least normal number of f32.
 bool mayVanish(Operation *op) {
   return isa<arith::DivFOp, math::ExpOp, math::Exp2Op, math::PowFOp, math::ErfcOp, math::ErfOp, math::TanhOp,
              math::ExpM1Op, math::Log1pOp>(op);
@@ -163,7 +163,7 @@ Value ScalarErrors::roundingOf(OpBuilder &builder, Value number, double rounding
   Value size = wide.abs(wide.from(number));
   Value own = wide.choose(wide.isBelow(wide.constant(most), size), wide.constant(infinity),
                           wide.times(size, *unit * roundings));
-  // What is infinite or no number is so in any arithmetic.
+  // Infinity and NaN have no error, because they are the same in any arithmetic.
   return wide.choose(wide.isBelow(size, wide.constant(infinity)), own, wide.constant(0));
 }
 
@@ -173,7 +173,7 @@ bool isDivisor(OpOperand &operand) {
          operand.getOperandNumber() == 1;
 }
 
-/// What the errors of operands lead to, whose results are compared with `result`.
+/// Returns the error that results from the operands' errors, compared with `result`.
 Value ScalarErrors::spreadOf(OpBuilder &builder, Operation *op, Value result) const {
   Wide wide(builder, op->getLoc());
   if (isa<arith::AddFOp, arith::SubFOp>(op) && unitOf(result.getType()))
@@ -195,7 +195,7 @@ Value ScalarErrors::spreadOf(OpBuilder &builder, Operation *op, Value result) co
   return total;
 }
 
-/// Arithmetic on bf16 or f16 is that of f64, rounded.
+/// Arithmetic on bf16 or f16 is computed in f64 and rounded.
 Value ScalarErrors::narrowErrorOf(OpBuilder &builder, Operation *op) {
   Wide wide(builder, op->getLoc());
   Operation *own = op->clone();

@@ -1,4 +1,4 @@
-//===- Scalars.h - How far arithmetic of the stated types may be off ------===//
+//===- Scalars.h - Errors of scalar arithmetic ----------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -9,18 +9,18 @@
 
 namespace quern::functions {
 
-/// The errors of numbers in scalar code, f64 each, in units of 1 / oracleMargin of how far a number may be off; of an
-/// i1 above 0 where it may be the other. Numbers without one are exact.
+/// Errors of numbers in scalar code of the stated types, as f64: the permitted deviation divided by oracleMargin. For
+/// an i1, a positive error means that it may have the other value. Numbers without an error are exact.
 class ScalarErrors {
 public:
-  /// Null: exact.
+  /// Returns the error of `number`; null: exact.
   mlir::Value of(mlir::Value number) const { return errors.lookup(number); }
   mlir::Value orZero(mlir::OpBuilder &builder, mlir::Value number) const;
   void set(mlir::Value number, mlir::Value error) { errors[number] = error; }
-  /// Gives the results of an operation errors: what those of its operands lead to, and its own rounding. The code for
-  /// it goes where the builder is, behind the operation.
+  /// Sets the errors of an operation's results: those propagated from its operands, and its own rounding. The builder
+  /// must be after the operation.
   void follow(mlir::OpBuilder &builder, mlir::Operation *op);
-  /// Of rounding `number` once, f64; null for types that do not round.
+  /// Returns the error of rounding `number` `roundings` times, as f64; null for types that do not round.
   static mlir::Value roundingOf(mlir::OpBuilder &builder, mlir::Value number, double roundings = 1);
 
 private:

@@ -1,10 +1,10 @@
-//===- Bufferize.cpp - A caller's tensors as memrefs -------------------===//
+//===- Bufferize.cpp - Bufferization of a caller's function ---------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Upstream's passes do it, destination-passing: what a function returns is written into arguments behind its own, and
-// the caller's tensors are never written. What they leave (a buffer used twice) WriteOnce.cpp takes apart.
+// Uses upstream's passes in destination-passing style: results are written to additional arguments, and the caller's
+// tensors are never written. WriteOnce.cpp separates buffers that these passes use more than once.
 //
 //===----------------------------------------------------------------------===//
 #include "Functions/Forms/Forms.h"
@@ -25,7 +25,7 @@ using namespace quern::functions;
 
 namespace {
 
-/// A tensor of one value as a fill.
+/// Replaces tensors of one value by fills.
 void fillConstants(func::FuncOp function) {
   IRRewriter rewriter(function.getContext());
   for (auto constant : llvm::to_vector(function.getOps<arith::ConstantOp>())) {
@@ -41,7 +41,7 @@ void fillConstants(func::FuncOp function) {
   }
 }
 
-/// A value that is returned twice is copied; upstream's passes would free its memory twice.
+/// Copies values that are returned twice, because upstream's passes would free their memory twice.
 void separateResults(func::FuncOp function) {
   Operation *end = function.getBody().front().getTerminator();
   OpBuilder builder(end);
@@ -57,7 +57,7 @@ void separateResults(func::FuncOp function) {
   }
 }
 
-/// A fill for each operation that accumulates on it: a shared one would be copied.
+/// Gives each operation that accumulates on a fill its own, because a shared one would be copied.
 void separateFills(func::FuncOp function) {
   for (auto fill : llvm::to_vector(function.getOps<linalg::FillOp>()))
     while (fill.getNumResults() && !fill->getResult(0).use_empty() && !fill->getResult(0).hasOneUse()) {
@@ -67,7 +67,7 @@ void separateFills(func::FuncOp function) {
     }
 }
 
-/// What the caller gives is only read.
+/// Marks arguments as read-only.
 void protectArguments(func::FuncOp function) {
   Builder builder(function.getContext());
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
@@ -75,7 +75,7 @@ void protectArguments(func::FuncOp function) {
       function.setArgAttr(i, bufferization::BufferizationDialect::kWritableAttrName, builder.getBoolAttr(false));
 }
 
-/// Integers become numbers narrower than f32 by way of it, and the way back.
+/// Converts between integers and floats narrower than f32 through f32.
 void convertByWide(func::FuncOp function) {
   IRRewriter rewriter(function.getContext());
   auto isNarrow = [](Type type) { return isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32; };

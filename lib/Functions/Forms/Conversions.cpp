@@ -1,11 +1,11 @@
-//===- Conversions.cpp - Floats to integers with a value for every one -===//
+//===- Conversions.cpp - Conversion of floats to integers -----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A float that is beyond the integers of a type makes fptosi and fptoui undefined, and targets give different values.
-// Here such floats saturate and NaN becomes 0, as the instruction of AArch64 does. What is known to be in range, as a
-// quantization that clamps is, stays as it is.
+// fptosi and fptoui are undefined for floats outside of the integer type, and targets return different values. Here
+// such floats saturate and NaN becomes 0, as with the instructions of AArch64. Conversions that are known to be in
+// range, such as a quantization that clamps, are unchanged.
 //
 //===----------------------------------------------------------------------===//
 #include "Functions/Forms/Numbers.h"
@@ -26,7 +26,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// What a float may be.
+/// Range of a float.
 struct FloatRange {
   double low = -infinity, high = infinity;
   bool mayBeNan = true;
@@ -34,7 +34,8 @@ struct FloatRange {
 
 FloatRange rangeOf(Value number, int depth = 0);
 
-/// Of the larger (or smaller) of two numbers; of a number and NaN it is the number.
+/// Returns the range of the larger (or smaller) of two numbers. Unless `keepsNan`, the result for a number and NaN is
+/// the number.
 FloatRange rangeOfExtreme(FloatRange a, FloatRange b, bool isMax, bool keepsNan) {
   auto pick = [&](double x, double y) { return isMax ? std::max(x, y) : std::min(x, y); };
   FloatRange range{pick(a.low, b.low), pick(a.high, b.high),
@@ -45,7 +46,7 @@ FloatRange rangeOfExtreme(FloatRange a, FloatRange b, bool isMax, bool keepsNan)
   return range;
 }
 
-/// Of a select that bounds a number by a constant which it compares the number with.
+/// Returns the range of a select that bounds a number by the constant with which it is compared.
 std::optional<FloatRange> rangeOfBound(arith::SelectOp select, int depth) {
   auto compare = select.getCondition().getDefiningOp<arith::CmpFOp>();
   APFloat constant(0.0);
@@ -70,7 +71,7 @@ std::optional<FloatRange> rangeOfBound(arith::SelectOp select, int depth) {
   wide.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &ignored);
   const double bound = wide.convertToDouble();
   FloatRange range = rangeOf(number, depth + 1);
-  range.mayBeNan &= isOrdered != keepsIfTrue; // a false comparison of NaN takes the bound
+  range.mayBeNan &= isOrdered != keepsIfTrue; // a false comparison of NaN selects the bound
   double &side = isLess == keepsIfTrue ? range.high : range.low;
   side = isLess == keepsIfTrue ? std::min(side, bound) : std::max(side, bound);
   range.low = std::min(range.low, bound), range.high = std::max(range.high, bound);
@@ -109,11 +110,11 @@ FloatRange rangeOf(Value number, int depth) {
   return {};
 }
 
-/// The integers of a type as floats of another.
+/// Range of an integer type, as floats of another type.
 struct Bounds {
-  double low = 0;   ///< the least of them
-  double most = 0;  ///< the greatest float that is not beyond them
-  double limit = 0; ///< the least float that is
+  double low = 0;   ///< the least integer
+  double most = 0;  ///< the greatest float that is not greater than all of them
+  double limit = 0; ///< the least float that is greater than all of them
 };
 
 Bounds boundsOf(Type integer, Type number, bool isSigned) {
@@ -123,8 +124,8 @@ Bounds boundsOf(Type integer, Type number, bool isSigned) {
   return {isSigned ? -limit : 0, bits <= digits ? limit - 1 : limit - std::ldexp(1.0, bits - digits), limit};
 }
 
-/// Emits a clamp as `lib/Transforms/Narrow/ExpandSaturation.cpp` takes it, without the parts that are known not to
-/// matter.
+/// Emits a clamp in the form that `lib/Transforms/Narrow/ExpandSaturation.cpp` matches, without the parts that are
+/// known to have no effect.
 Value clamp(Numbers &on, Value number, const Bounds &bounds) {
   Type type = number.getType();
   const FloatRange range = rangeOf(number);
@@ -163,11 +164,11 @@ bool functions::defineConversion(Operation *op) {
     clamped = on.make<math::RoundEvenOp>(clamp(on, round.getOperand(), bounds));
   else
     clamped = clamp(on, from, bounds);
-  const Type converted = type.isInteger(1) ? builder.getI8Type() : type; // devices convert no bits
+  const Type converted = type.isInteger(1) ? builder.getI8Type() : type; // devices cannot convert i1
   Value result = isSigned ? on.make<arith::FPToSIOp>(converted, clamped) : on.make<arith::FPToUIOp>(converted, clamped);
   if (converted != type)
     result = on.make<arith::TruncIOp>(type, result);
-  if (bounds.most + 1 < bounds.limit) { // the greatest integer is no float
+  if (bounds.most + 1 < bounds.limit) { // the greatest integer is not a float
     const unsigned bits = bitsOf(type);
     Value most = on.integer(type, isSigned ? APInt::getSignedMaxValue(bits) : APInt::getMaxValue(bits));
     Value isBeyond = on.compare(CmpFPredicate::OGE, from, on.number(from.getType(), bounds.limit));

@@ -1,11 +1,11 @@
-//===- Decompose.cpp - A caller's operations as generic ones -----------===//
+//===- Decompose.cpp - Decomposition of a caller's operations -------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What compilers have operations of their own for (softmax, packing, padding, joining) as fills, insertions and generic
-// operations, without loops and dims of one index. Upstream knows how, for tensors; on memrefs only softmax is such an
-// operation, which takes the same way.
+// Rewrites operations that compilers have names for (softmax, packing, padding, concatenation) as fills, insertions and
+// generic operations, without loops and dims of size 1. Upstream does this for tensors; softmax, the only such
+// operation on memrefs, is first rewritten on tensors.
 //
 //===----------------------------------------------------------------------===//
 #include "Functions/Forms/Forms.h"
@@ -27,7 +27,7 @@ using namespace quern::functions;
 
 namespace {
 
-/// Softmax on memrefs as one on tensors, whose values arrive in the memref.
+/// Rewrites softmax on memrefs as softmax on tensors whose result is stored to the memref.
 void putSoftmaxOnTensors(func::FuncOp function) {
   IRRewriter rewriter(function.getContext());
   for (auto softmax : llvm::to_vector(function.getOps<linalg::SoftmaxOp>())) {
@@ -64,7 +64,7 @@ LogicalResult unpackAndPack(func::FuncOp function) {
   return success();
 }
 
-/// A reshape of static tensors moves nothing: all dims as one, and that one as others.
+/// A reshape of static tensors moves no data: it collapses all dims into one and expands that into the others.
 void reshapeByDims(func::FuncOp function) {
   IRRewriter rewriter(function.getContext());
   for (auto reshape : llvm::to_vector(function.getOps<tensor::ReshapeOp>())) {
@@ -93,7 +93,7 @@ void reshapeByDims(func::FuncOp function) {
   }
 }
 
-/// What no target has an instruction or an expansion for, by what it has.
+/// Expands operations for which no target has an instruction or expansion.
 void expandRoots(func::FuncOp function) {
   IRRewriter rewriter(function.getContext());
   function.walk([&](math::RsqrtOp op) {
@@ -104,7 +104,7 @@ void expandRoots(func::FuncOp function) {
   });
 }
 
-/// A table of half bytes as one of bytes, and their conversion: a kernel's tables have whole bytes.
+/// Replaces tables of half bytes by tables of bytes and their conversion, because a kernel's tables have whole bytes.
 void widenTables(func::FuncOp function) {
   IRRewriter rewriter(function.getContext());
   for (auto constant : llvm::to_vector(function.getOps<arith::ConstantOp>())) {
@@ -142,8 +142,8 @@ LogicalResult generalize(func::FuncOp function) {
   return success();
 }
 
-/// Applies patterns. A long chain takes one round per operation. If the patterns do not converge, the function still
-/// means the same, and the check that follows refuses operations that are not taken.
+/// Applies patterns. A long chain takes one round per operation. If the patterns do not converge, the function is still
+/// equivalent, and the following check refuses unsupported operations.
 void rewriteBy(func::FuncOp function, const FrozenRewritePatternSet &patterns) {
   GreedyRewriteConfig config;
   config.enableFolding(true);
@@ -151,7 +151,7 @@ void rewriteBy(func::FuncOp function, const FrozenRewritePatternSet &patterns) {
   (void)applyPatternsGreedily(function, patterns, config);
 }
 
-/// The views that lead from `memory` to all of it as `view`, the last first; none where it is another's or a part.
+/// Returns the views from `memory` to `view`, the last first, if `view` covers all of it; otherwise an empty list.
 SmallVector<Operation *> viewsOfAll(Value view, Value memory) {
   SmallVector<Operation *> views;
   for (; view != memory; view = views.back()->getOperand(0)) {
@@ -168,7 +168,7 @@ SmallVector<Operation *> viewsOfAll(Value view, Value memory) {
   return views;
 }
 
-/// A fill of memory that an operation accumulates on through a view of all of it fills that view.
+/// If an operation accumulates on filled memory through a view of all of it, makes the fill write that view.
 void fillViews(func::FuncOp function) {
   for (auto fill : llvm::to_vector(function.getOps<linalg::FillOp>()))
     for (auto op : function.getOps<linalg::GenericOp>()) {
@@ -184,8 +184,8 @@ void fillViews(func::FuncOp function) {
     }
 }
 
-/// Upstream starts the maximum from NaN, which maxnumf passes over; the least value does the same but for a row of NaN
-/// alone, which is NaN either way.
+/// Upstream starts the maximum from NaN, which maxnumf ignores. The least value is equivalent, except for a row of only
+/// NaN, whose result is NaN either way.
 void startFromLeast(arith::ConstantOp constant) {
   auto number = dyn_cast<FloatAttr>(constant.getValue());
   if (number && number.getValue().isNaN())
@@ -193,7 +193,7 @@ void startFromLeast(arith::ConstantOp constant) {
         FloatAttr::get(number.getType(), APFloat::getInf(number.getValue().getSemantics(), /*Negative=*/true)));
 }
 
-/// Softmax divides by one sum in a row: its reciprocal is had once, as the primitive has it.
+/// Softmax divides by one sum per row: its reciprocal is computed once, as in the softmax primitive.
 void multiplyByReciprocals(linalg::GenericOp op) {
   auto division = dyn_cast_or_null<arith::DivFOp>(op.getBlock()->getTerminator()->getOperand(0).getDefiningOp());
   if (!division || division.getType().getIntOrFloatBitWidth() < 32 || op.getInputs().size() != 2 ||
@@ -235,7 +235,7 @@ LogicalResult functions::decomposeSoftmax(func::FuncOp function) {
     for (Operation *op : made) {
       if (auto constant = dyn_cast<arith::ConstantOp>(op))
         startFromLeast(constant);
-      op->walk([](math::ExpOp exp) { exp.setFastmath(arith::FastMathFlags::afn); }); // a few ULP are allowed
+      op->walk([](math::ExpOp exp) { exp.setFastmath(arith::FastMathFlags::afn); }); // may err by a few ulp
       if (auto generic = dyn_cast<linalg::GenericOp>(op); generic && generic.isAllParallelLoops())
         multiplyByReciprocals(generic);
     }

@@ -1,4 +1,4 @@
-//===- Forms.h - A caller's function in the form of problems -----------===//
+//===- Forms.h - Steps that bring a function into the form of problems ----===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -15,59 +15,60 @@ namespace quern::functions {
 
 struct Upstream;
 
-/// Numbers among the arguments of a function become memrefs without dims, an index one of i32.
+/// Replaces numbers among the arguments of a function by memrefs of rank 0; an index becomes i32.
 void loadNumbers(mlir::func::FuncOp function);
 
-/// Operations for which compilers have names as generic ones, fills and insertions, those behind others included. Loops
-/// and dims of one index go. Diagnoses what upstream does not do.
+/// Rewrites operations that have names (softmax, packing, padding, …) as generic ones, fills and insertions, and
+/// removes loops and dims of size 1. Fails with a diagnostic if upstream cannot.
 mlir::LogicalResult decompose(mlir::func::FuncOp function, const Upstream &upstream);
 
-/// Of reductions on tensors: accumulators of bf16 and f16 become ones of f32, rounded once behind, and an extreme that
-/// is had with its place two reductions.
+/// On tensors: makes bf16 and f16 accumulators f32, rounded once after the reduction, and splits a reduction that
+/// computes an extreme and its position into two.
 void simplifyReductions(mlir::func::FuncOp function);
 
-/// Gives scalar code, inside and outside of bodies, a value for all operands: StableHLO's for divisions and shifts;
-/// conversions of floats to integers saturate. Functions that no target computes become those that targets compute.
-/// Operations are generic.
+/// Makes scalar code, inside and outside of bodies, defined for all operands: divisions and shifts as in StableHLO,
+/// saturating conversions of floats to integers. Replaces functions that no target computes by functions that targets
+/// compute. Operations must be generic.
 void defineScalars(mlir::func::FuncOp function);
-/// Has scalar code on i4 compute in i8, as targets do. Simplifying it afterwards would undo that.
+/// Makes scalar code on i4 compute in i8, as targets do. A later simplification would undo this.
 void computeHalfBytes(mlir::func::FuncOp function);
 
-/// Operations on tensors without iterations go; their results are what they accumulate on.
+/// Removes operations on tensors without iterations; their results become the values that they accumulate on.
 void foldEmpty(mlir::func::FuncOp function);
-/// The arguments with elements that operations without iterations write.
+/// Returns the arguments with elements that operations without iterations write.
 llvm::SmallVector<unsigned> argumentsOfEmpty(mlir::func::FuncOp function);
-/// Operations on memrefs without iterations go. The arguments in `written` count as updated: each keeps its elements.
+/// Removes operations on memrefs without iterations. The arguments in `written` count as updated: each keeps its
+/// elements.
 void eraseEmpty(mlir::func::FuncOp function, llvm::ArrayRef<unsigned> written);
 
-/// Reductions on memrefs start from a neutral number, and what else they started from is combined with their results:
-/// a sum that starts from an argument is rounded as the sum alone, and once more when the argument is added. Products
-/// of matrices accumulate on what there is unless `ofProducts`.
+/// Makes reductions on memrefs start from a neutral number, and combines other starts with their results: a sum that
+/// starts from an argument is rounded without it, and again when it is added. Products of matrices accumulate on their
+/// output unless `ofProducts`.
 void separateStarts(mlir::func::FuncOp function, bool ofProducts);
 
-/// What is returned is written into arguments behind a function's own.
+/// Writes the returned values to additional arguments.
 void returnInArguments(mlir::func::FuncOp function);
 
-/// Indices in bodies as numbers of 32 bits, where these are enough.
+/// Makes indices in bodies 32-bit numbers if their values fit.
 void shortenIndices(mlir::func::FuncOp function);
 
-/// Tables of constants as flat memory, read by linear maps; refuses what takes them otherwise.
+/// Replaces tables of constants by 1-D memory that is read through linear maps; refuses other uses of tables.
 Result<void> flattenTables(mlir::func::FuncOp function);
 
-/// Puts a function that was checked, and that its module alone has, on memrefs, by upstream's passes: results become
-/// arguments behind its own. Named operations become generic, but for fills. Diagnoses what upstream does not do.
+/// Bufferizes a checked function, the only one of its module, with upstream's passes. Results become additional
+/// arguments. Fails with a diagnostic if upstream cannot.
 mlir::LogicalResult putOnMemrefs(mlir::func::FuncOp function, Upstream &upstream);
 
-/// Softmax as the generic operations that it stands for.
+/// Replaces softmax by generic operations.
 mlir::LogicalResult decomposeSoftmax(mlir::func::FuncOp function);
 
-/// Gives every value of a function on memrefs memory of its own, which is written once, by a fill and what accumulates
-/// on it or by one operation; what an argument holds at the end stays there. Returns the use of each argument, as
-/// MlirDesc has it; the last `results` are results.
+/// Gives every value of a function on memrefs its own memory, which is written once: by one operation, or by a fill and
+/// the operations that accumulate on it. Final values of arguments remain in them. Returns the use of each argument in
+/// the form of MlirDesc::uses; the last `results` arguments are results.
 Result<std::string> writeOnce(mlir::func::FuncOp function, unsigned results);
 
-/// Linalg leaves the order of a reduction open, and who multiplies for a sum the rounding of the product: both are
-/// written where recipes read them, as fast-math flags.
+/// Sets fast-math flags for the freedom that linalg gives: the order of a reduction (reassoc) and the rounding of
+/// products that are added up (contract). Also marks exponentials whose arguments are never positive.
 void grantLicences(mlir::func::FuncOp function);
 
 } // namespace quern::functions

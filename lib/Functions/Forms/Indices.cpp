@@ -1,10 +1,10 @@
-//===- Indices.cpp - Indices in bodies as numbers of 32 bits -----------===//
+//===- Indices.cpp - Indices in bodies as 32-bit numbers ------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Kernels compute on vectors, of which indices of 64 bits would be half as many to a register. Where loops are short
-// enough that no sum of theirs leaves 32 bits, bodies compute in these.
+// Kernels compute on vectors, and a register holds half as many 64-bit indices as 32-bit ones. If loops are so short
+// that no sum of indices exceeds 32 bits, bodies compute in 32 bits.
 //
 //===----------------------------------------------------------------------===//
 #include "Functions/Forms/Forms.h"
@@ -17,7 +17,7 @@ using namespace quern;
 
 namespace {
 
-/// Sums and differences of a few of these stay within 32 bits.
+/// Sums and differences of a few numbers below this fit 32 bits.
 constexpr int64_t endOfShort = int64_t(1) << 24;
 constexpr int mostSteps = 32;
 
@@ -46,7 +46,7 @@ void shorten(linalg::GenericOp op) {
     if (takesIndices(inner)) {
       if (!isShort(inner, extents) || taking.size() == mostSteps)
         return;
-      for (Value operand : inner.getOperands()) // a number of the caller's may be any
+      for (Value operand : inner.getOperands()) // a caller's number may have any value
         if (Operation *from = operand.getDefiningOp();
             operand.getType().isIndex() && (!from || (from->getBlock() != op.getBlock() && !isShort(*from, extents))))
           return;

@@ -1,11 +1,11 @@
-//===- Integers.cpp - Integer scalars with a value for every operand ---===//
+//===- Integers.cpp - Integer arithmetic that is defined for all operands -===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
 // Division by zero, INT_MIN / -1 and shifts by the width or more are undefined in arith, and a division traps on x86,
-// also in a lane whose result is masked away. Here each gets the value that StableHLO gives it, so that no later stage
-// has to guard a lane. Targets have no arithmetic on i4, which is done on i8.
+// even in a lane whose result is masked off. Here each gets its StableHLO value, so that no later stage must guard a
+// lane. Targets have no arithmetic on i4, which is computed in i8.
 //
 //===----------------------------------------------------------------------===//
 #include "Functions/Forms/Numbers.h"
@@ -32,7 +32,7 @@ bool isSigned(Operation *op) {
 
 bool isRemainder(Operation *op) { return isa<arith::RemSIOp, arith::RemUIOp>(op); }
 
-/// Emits the quotient or the remainder by a divisor with which no instruction traps.
+/// Emits the quotient or the remainder for a divisor with which no instruction traps.
 Value divideBySafe(Numbers &on, Operation *op, Value a, Value b) {
   if (isa<arith::RemSIOp>(op))
     return on.make<arith::RemSIOp>(a, b);
@@ -42,7 +42,7 @@ Value divideBySafe(Numbers &on, Operation *op, Value a, Value b) {
   if (isa<arith::DivSIOp, arith::DivUIOp>(op))
     return quotient;
   Value rest = on.make<arith::SubIOp>(a, on.make<arith::MulIOp>(quotient, b)), zero = on.integer(a.getType(), 0);
-  Value isMoved = on.compare(CmpIPredicate::ne, rest, zero); // whether the quotient was rounded towards zero
+  Value isMoved = on.compare(CmpIPredicate::ne, rest, zero); // whether the quotient was rounded toward zero
   if (isSigned(op)) { // up if the exact quotient is positive, down if it is negative
     const auto sign = isa<arith::FloorDivSIOp>(op) ? CmpIPredicate::slt : CmpIPredicate::sge;
     isMoved = on.make<arith::AndIOp>(isMoved, on.compare(sign, on.make<arith::XOrIOp>(rest, b), zero));
@@ -51,7 +51,7 @@ Value divideBySafe(Numbers &on, Operation *op, Value a, Value b) {
   return on.choose(isMoved, moved, quotient);
 }
 
-/// Emits a division by a constant. The one by -1 is a negation, which wraps around.
+/// Emits a division by a constant. Division by -1 is a negation, which wraps around.
 Value divideByConstant(Numbers &on, Operation *op, Value a, const APInt &divisor) {
   if (divisor.isZero())
     return isRemainder(op) ? a : on.integer(a.getType(), -1);
@@ -61,8 +61,8 @@ Value divideByConstant(Numbers &on, Operation *op, Value a, const APInt &divisor
   return isRemainder(op) ? zero : on.make<arith::SubIOp>(zero, a);
 }
 
-/// Emits what StableHLO has for a division: by zero the quotient has all bits set and the remainder is the dividend;
-/// INT_MIN / -1 is INT_MIN, which is the quotient by 1, and leaves 0.
+/// Emits a division with StableHLO's results: by zero, the quotient has all bits set and the remainder is the dividend;
+/// INT_MIN / -1 is INT_MIN, which is the quotient by 1, with remainder 0.
 Value divide(Numbers &on, Operation *op) {
   Value a = op->getOperand(0), b = op->getOperand(1);
   Type type = a.getType();
@@ -82,7 +82,7 @@ Value divide(Numbers &on, Operation *op) {
   return on.choose(isZero, isRemainder(op) ? a : on.integer(type, -1), result);
 }
 
-/// Emits a shift whose amount is an unsigned number: by the width or more it leaves 0, or the sign.
+/// Emits a shift by an unsigned amount: by the width or more, the result is 0, or the sign.
 Value shift(Numbers &on, Operation *op) {
   Value a = op->getOperand(0), amount = op->getOperand(1);
   Type type = a.getType();
@@ -105,7 +105,7 @@ bool isExtremeOfBits(Operation *op) {
          op->getResult(0).getType().isInteger(1);
 }
 
-/// Emits it as logic. As a signed number, true is -1.
+/// Emits the minimum or maximum of two bits as logic. As a signed number, true is -1.
 Value extremeOfBits(Numbers &on, Operation *op) {
   Value a = op->getOperand(0), b = op->getOperand(1);
   return isa<arith::MaxUIOp, arith::MinSIOp>(op) ? on.make<arith::OrIOp>(a, b) : on.make<arith::AndIOp>(a, b);
@@ -113,7 +113,7 @@ Value extremeOfBits(Numbers &on, Operation *op) {
 
 bool isHalfByte(Type type) { return type.isInteger(4); }
 
-/// Whether an operation means the same on i4 wherever it is: it moves or converts bits.
+/// Returns true if an operation on i4 is the same in a wider type, because it moves or converts bits.
 bool isOfAnyWidth(Operation *op) {
   return isa<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp, arith::SelectOp, arith::ConstantOp>(op);
 }
@@ -128,7 +128,7 @@ bool takesUnsigned(OpOperand &operand) {
              arith::IndexCastUIOp>(op);
 }
 
-/// Has an operation compute in i8 what it computed in i4.
+/// Makes an operation on i4 compute in i8.
 void widenHalfBytes(Operation *op) {
   OpBuilder builder(op);
   Type byte = builder.getI8Type();
@@ -146,7 +146,7 @@ void widenHalfBytes(Operation *op) {
     }
 }
 
-/// Drops the promises of a caller that a result does not overflow, which make it undefined if it does.
+/// Drops the caller's no-overflow flags, with which an overflowing result would be undefined.
 void dropPromises(Operation *op) {
   if (auto arithmetic = dyn_cast<arith::ArithIntegerOverflowFlagsInterface>(op))
     op->setAttr(arithmetic.getIntegerOverflowAttrName(),

@@ -1,4 +1,4 @@
-//===- Licences.cpp - What linalg leaves open, as flags ----------------===//
+//===- Licences.cpp - Relaxations that linalg permits ---------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -16,7 +16,7 @@ using namespace quern;
 
 namespace {
 
-/// Whether a reduction leaves in `most` the greatest elements of `values`.
+/// Returns true if a reduction writes the maximum of `values` to `most`.
 bool isGreatestOf(linalg::GenericOp op, Value most, Value values) {
   if (op.getInputs().size() != 1 || op.getInputs()[0] != values || op.getOutputs().size() != 1 ||
       op.getOutputs()[0] != most || op.getNumReductionLoops() == 0)
@@ -27,7 +27,7 @@ bool isGreatestOf(linalg::GenericOp op, Value most, Value values) {
          llvm::is_contained(combine->getOperands(), op.getRegionOutputArgs()[0]);
 }
 
-/// The operand of an operation that an element is of.
+/// Returns the operand that an element of the body belongs to.
 OpOperand *operandOf(linalg::GenericOp op, Value element) {
   auto argument = dyn_cast<BlockArgument>(element);
   return argument && argument.getOwner() == op.getBlock() && argument.getArgNumber() < op.getInputs().size()
@@ -35,19 +35,19 @@ OpOperand *operandOf(linalg::GenericOp op, Value element) {
              : nullptr;
 }
 
-/// Whether what is subtracted is the greatest of the elements in a row, so that what is left is at most 0 or no number.
+/// Returns true if `number` is an element minus the maximum of its row, so that it is not positive, or NaN.
 bool isNonpositive(linalg::GenericOp op, Value number) {
   auto difference = number.getDefiningOp<arith::SubFOp>();
   OpOperand *element = difference ? operandOf(op, difference.getLhs()) : nullptr,
             *most = difference ? operandOf(op, difference.getRhs()) : nullptr;
   if (!element || !most)
     return false;
-  auto placeIn = [](linalg::GenericOp reader, OpOperand &values, OpOperand &greatest) { // by place in the values
+  auto placeIn = [](linalg::GenericOp reader, OpOperand &values, OpOperand &greatest) { // from places in `values`
     AffineMap from = reader.getMatchingIndexingMap(&values);
     return from.isPermutation() ? reader.getMatchingIndexingMap(&greatest).compose(inversePermutation(from))
                                 : AffineMap();
   };
-  auto isWritten = [&](Operation *from) { // since then
+  auto isWritten = [&](Operation *from) { // since the reduction
     for (Operation *other = from->getNextNode(); other && other != op; other = other->getNextNode())
       if (auto writer = dyn_cast<linalg::LinalgOp>(other))
         for (Value init : writer.getDpsInits())
@@ -68,7 +68,7 @@ bool isNonpositive(linalg::GenericOp op, Value number) {
 
 void quern::functions::grantLicences(func::FuncOp function) {
   using arith::FastMathFlags;
-  for (auto op : function.getOps<linalg::GenericOp>()) // each buffer is written once by now
+  for (auto op : function.getOps<linalg::GenericOp>()) // each buffer is written once at this point
     for (auto exp : op.getBlock()->getOps<math::ExpOp>())
       if (isNonpositive(op, exp.getOperand()))
         addLicence(exp, Licence::Nonpositive);

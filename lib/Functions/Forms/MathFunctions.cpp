@@ -1,10 +1,10 @@
-//===- MathFunctions.cpp - Functions by those that targets compute -----===//
+//===- MathFunctions.cpp - Expansion of math functions --------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Narrow floats are computed in f32 and rounded once. Each formula keeps its accuracy where it loses none of the digits
-// of an argument near 0, and the range of the type where an intermediate result would overflow.
+// Narrow floats are computed in f32 and rounded once. Each formula keeps its accuracy for arguments near 0, and covers
+// the range of the type even if an intermediate result would overflow.
 //
 //===----------------------------------------------------------------------===//
 #include "Functions/Forms/Numbers.h"
@@ -38,7 +38,7 @@ public:
   Value signedAs(Value a, Value sign) { return on.make<math::CopySignOp>(a, sign); }
   Value is(Value a, CmpFPredicate predicate, double b) { return on.compare(predicate, a, constant(b)); }
 
-  /// Half away from zero. x - trunc(x) is exact.
+  /// Rounds half away from zero. x - trunc(x) is exact.
   Value round(Value x) {
     Value whole = on.make<math::TruncOp>(x), rest = abs(minus(x, whole));
     Value away = plus(whole, signedAs(constant(1), x));
@@ -46,8 +46,8 @@ public:
     return signedAs(on.choose(isTie, away, whole), x); // -0.3 becomes -0
   }
   Value log10(Value x) { return times(on.make<math::LogOp>(x), 0.43429448190325182765); }
-  /// A power, and a step of Newton's method for its error. What is so small that its digits are lost in the cube of the
-  /// root is scaled.
+  /// Uses a power, and a step of Newton's method to correct it. Arguments so small that the cube of the root loses
+  /// digits are scaled.
   Value cbrt(Value x) {
     const int bits = type.isF64() ? 216 : 72;
     Value size = abs(x), isSmall = is(size, CmpFPredicate::OLT, std::ldexp(1.0, type.isF64() ? -700 : -90));
@@ -59,7 +59,7 @@ public:
                                             is(size, CmpFPredicate::UEQ, std::numeric_limits<double>::infinity()));
     return signedAs(on.choose(isSpecial, size, root), x);
   }
-  /// e^a / 2 for a beyond 20, where e^-a has no digit in common with it; e^a itself may overflow.
+  /// Returns e^a / 2 for a > 20, where e^-a is negligible; e^a itself may overflow.
   Value halfExp(Value a) {
     Value root = on.make<math::ExpOp>(times(a, 0.5));
     return times(times(root, 0.5), root);
@@ -74,7 +74,7 @@ public:
     Value near = plus(times(power, 0.5), over(constant(0.5), power));
     return on.choose(is(size, CmpFPredicate::OGT, 20), halfExp(size), near);
   }
-  /// log(2a), for squares that would overflow.
+  /// Returns log(2a), for arguments whose squares would overflow.
   Value logOfTwice(Value a) { return plus(on.make<math::LogOp>(a), constant(0.69314718055994530942)); }
   Value asinh(Value x) {
     Value size = abs(x), square = times(size, size);
@@ -100,7 +100,7 @@ private:
   Type type;
 };
 
-/// The function of numbers of f32 or f64; null of a function that targets compute.
+/// Returns the expansion of a function of f32 or f64; null if targets compute the function.
 Value expansionOf(Operation *op, Numbers &on, ValueRange x) {
   Formulas f(on, x[0].getType());
   constexpr double infinity = std::numeric_limits<double>::infinity();

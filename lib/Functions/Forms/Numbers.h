@@ -1,4 +1,4 @@
-//===- Numbers.h - Writing scalar code for a caller's scalar code ------===//
+//===- Numbers.h - Builder of scalar code ---------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -10,12 +10,12 @@
 
 namespace quern::functions {
 
-/// The width of an integer as arithmetic has it; an index has 64 bits.
+/// Returns the width of an integer in arithmetic; an index has 64 bits.
 inline unsigned bitsOf(mlir::Type type) {
   return type.isIndex() ? mlir::IndexType::kInternalStorageBitWidth : type.getIntOrFloatBitWidth();
 }
 
-/// Emits scalar code at one place.
+/// Emits scalar code at the builder's insertion point.
 class Numbers {
 public:
   Numbers(mlir::OpBuilder &builder, mlir::Location loc) : builder(builder), loc(loc) {}
@@ -26,11 +26,11 @@ public:
   mlir::Value integer(mlir::Type type, const llvm::APInt &value) {
     return make<mlir::arith::ConstantOp>(builder.getIntegerAttr(type, value));
   }
-  /// An integer of which the lower bits that fit are taken.
+  /// Emits an integer of the lower bits of `value`.
   mlir::Value integer(mlir::Type type, int64_t value) {
     return integer(type, llvm::APInt(64, static_cast<uint64_t>(value)).zextOrTrunc(bitsOf(type)));
   }
-  /// The nearest number of a float type.
+  /// Emits the nearest number of a float type.
   mlir::Value number(mlir::Type type, double value) {
     return make<mlir::arith::ConstantOp>(builder.getFloatAttr(type, value));
   }
@@ -50,16 +50,16 @@ private:
   mlir::Location loc;
 };
 
-/// Replaces a division or a shift that is undefined for some operands by scalar code that has a value for all. Returns
+/// Replaces a division or a shift that is undefined for some operands by scalar code that is defined for all. Returns
 /// true if it replaced, and so erased, the operation.
 bool defineInteger(mlir::Operation *op);
-/// Replaces a conversion of a float to an integer that is undefined for some numbers by scalar code that saturates;
-/// NaN becomes 0. Returns true if it replaced the operation.
+/// Replaces a conversion of a float to an integer that is undefined for some numbers by scalar code that saturates; NaN
+/// becomes 0. Returns true if it replaced the operation.
 bool defineConversion(mlir::Operation *op);
-/// Replaces a function of the math dialect that no target computes by those that targets compute. Returns true if it
-/// replaced the operation.
+/// Replaces a function of the math dialect that no target computes by functions that targets compute. Returns true if
+/// it replaced the operation.
 bool expandFunction(mlir::Operation *op);
-/// Has scalar code on i4 compute in i8.
+/// Makes scalar code on i4 compute in i8.
 void computeInBytes(mlir::Block &block);
 
 } // namespace quern::functions

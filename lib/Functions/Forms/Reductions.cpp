@@ -1,10 +1,10 @@
-//===- Reductions.cpp - A caller's reductions as recipes take them -----===//
+//===- Reductions.cpp - Reductions in the form of recipes -----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The order of a reduction is open, so what it computes may be had another way: sums of bf16 and f16 are had in f32 and
-// rounded once, and where the greatest element is found is the least index among those equal to it.
+// The order of a reduction is unspecified, so it may be rewritten: bf16 and f16 accumulate in f32 and are rounded once,
+// and an argmax becomes a maximum followed by the lowest index of an equal element.
 //
 //===----------------------------------------------------------------------===//
 #include "Functions/Forms/Forms.h"
@@ -24,7 +24,7 @@ namespace {
 /// Returns true for types whose sums and extremes are computed in a wider one.
 bool isNarrow(Type type) { return (isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32) || type.isInteger(4); }
 
-/// Emits a number of f32 or i32 with the value of a narrow one.
+/// Emits an f32 or i32 with the value of a narrow number.
 Value extended(OpBuilder &builder, Location loc, Value narrow, bool isUnsigned) {
   if (isa<FloatType>(narrow.getType()))
     return arith::ExtFOp::create(builder, loc, builder.getF32Type(), narrow);
@@ -39,7 +39,7 @@ Value narrowed(OpBuilder &builder, Location loc, Value wide, Type type) {
   return arith::TruncIOp::create(builder, loc, type, wide);
 }
 
-/// A constant of f32 or i32 with the value of a narrow one.
+/// Returns an f32 or i32 constant with the value of a narrow one.
 TypedAttr widened(Builder &builder, TypedAttr narrow, bool isUnsigned) {
   if (auto number = dyn_cast<FloatAttr>(narrow))
     return builder.getF32FloatAttr(static_cast<float>(number.getValueAsDouble()));
@@ -56,7 +56,7 @@ Value filled(OpBuilder &builder, Location loc, Value tensor, TypedAttr value) {
   return linalg::FillOp::create(builder, loc, number, emptyLike(builder, loc, tensor, value.getType())).getResult(0);
 }
 
-/// An elementwise operation on tensors of one shape; `body` gets an element of each.
+/// Emits an elementwise operation on tensors of one shape; `body` receives an element of each.
 Value elementwise(OpBuilder &builder, Location loc, ValueRange inputs, Type element,
                   function_ref<Value(OpBuilder &, ValueRange)> body) {
   auto rank = static_cast<unsigned>(cast<RankedTensorType>(inputs[0].getType()).getRank());
@@ -70,7 +70,7 @@ Value elementwise(OpBuilder &builder, Location loc, ValueRange inputs, Type elem
       .getResult(0);
 }
 
-/// The operation that combines result i with its accumulator, where that is what the accumulator is for.
+/// Returns the operation that combines result i with its accumulator, if the accumulator has no other use.
 Operation *combinerOf(linalg::GenericOp op, unsigned i) {
   Operation *combine = op.getBlock()->getTerminator()->getOperand(i).getDefiningOp();
   BlockArgument accumulator = op.getRegionOutputArgs()[i];
@@ -81,8 +81,7 @@ Operation *combinerOf(linalg::GenericOp op, unsigned i) {
   return combines ? combine : nullptr;
 }
 
-/// Makes accumulators of bf16 and f16 of a reduction on tensors ones of f32, and those of i4 ones of i32, if they are
-/// combined alone.
+/// On tensors: makes bf16 and f16 accumulators f32, and i4 accumulators i32, if their only use is to be combined.
 void widenAccumulators(linalg::GenericOp op) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
@@ -118,17 +117,17 @@ void widenAccumulators(linalg::GenericOp op) {
   }
 }
 
-/// A reduction of two results: the extreme of an element and where along the only reduced loop it is.
+/// A reduction with two results: the extreme of an element, and its index along the only reduced loop.
 struct ExtremeAndPlace {
-  unsigned value = 0, place = 0; ///< which result is which
-  Value element;                 ///< in the body
+  unsigned value = 0, place = 0; ///< indices of the two results
+  Value element;                 ///< value in the body
   unsigned loop = 0;
-  bool isGreatest = false, isFirst = false; ///< of equal ones
-  FloatAttr start;                          ///< of the value
-  TypedAttr noPlace;                        ///< of the place
+  bool isGreatest = false, isFirst = false; ///< `isFirst`: the first of equal elements
+  FloatAttr start;                          ///< initial value
+  TypedAttr noPlace;                        ///< initial index
 };
 
-/// The loop that `index`, or a conversion of it, counts.
+/// Returns the loop whose index is `index`, possibly converted.
 std::optional<unsigned> loopOf(Value index) {
   if (auto cast = index.getDefiningOp<arith::IndexCastOp>())
     index = cast.getIn();
@@ -180,7 +179,8 @@ std::optional<ExtremeAndPlace> matchExtreme(linalg::GenericOp op) {
   return std::nullopt;
 }
 
-/// A reduction of one result over the inputs of `op` and more, whose body begins with what computes the element.
+/// Emits a reduction with one result over the inputs of `op` and `more`. Its body starts with the computation of the
+/// element.
 Value reduceElement(OpBuilder &builder, linalg::GenericOp op, const ExtremeAndPlace &extreme, ValueRange more,
                     Value init, unsigned like, function_ref<Value(OpBuilder &, Value, ValueRange)> body) {
   SmallVector<Value> inputs = llvm::to_vector(op.getInputs());
@@ -234,7 +234,7 @@ void separateExtreme(linalg::GenericOp op, const ExtremeAndPlace &extreme) {
           return arith::MinSIOp::create(at, loc, here, rest[1]);
         return arith::MaxSIOp::create(at, loc, here, rest[1]);
       });
-  // What is no better than the start is nowhere.
+  // An extreme that is not better than the start has no index.
   place = elementwise(builder, loc, {best, place}, builder.getI32Type(), [&](OpBuilder &at, ValueRange of) -> Value {
     using enum arith::CmpFPredicate;
     Value first = arith::ConstantOp::create(at, loc, extreme.start), other = arith::ConstantOp::create(at, loc, none);
@@ -243,7 +243,7 @@ void separateExtreme(linalg::GenericOp op, const ExtremeAndPlace &extreme) {
     Value counts = extreme.isFirst ? arith::AndIOp::create(at, loc, isBetter, isFound).getResult() : isFound;
     return arith::SelectOp::create(at, loc, counts, of[1], arith::ConstantOp::create(at, loc, extreme.noPlace));
   });
-  // What is compared with is a value of its own: one that is returned may be rounded on its way.
+  // The comparison needs a separate value, because a returned value may be rounded.
   Value value =
       elementwise(builder, loc, best, extreme.start.getType(), [](OpBuilder &, ValueRange of) { return of[0]; });
   op->getResult(extreme.value).replaceAllUsesWith(value);

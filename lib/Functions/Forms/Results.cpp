@@ -1,9 +1,9 @@
-//===- Results.cpp - What a caller's function is given and returns -----===//
+//===- Results.cpp - Arguments and results as memory ----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A kernel has buffers and nothing else: a number is memory of one element, and a result an argument more.
+// A kernel has only buffers: a number becomes memory of one element, and a result becomes an additional argument.
 //
 //===----------------------------------------------------------------------===//
 #include "Functions/Forms/Forms.h"
@@ -32,7 +32,7 @@ void functions::loadNumbers(func::FuncOp function) {
   function.setFunctionType(builder.getFunctionType(body.getArgumentTypes(), function.getResultTypes()));
 }
 
-/// The views that lead from memory to a value, the last first, if each has a way back.
+/// Returns the views from memory to a value, the last first, if each can be inverted.
 static SmallVector<Operation *> reversibleViews(Value value) {
   SmallVector<Operation *> views;
   while (Operation *view = value.getDefiningOp()) {
@@ -53,7 +53,7 @@ static Value undo(OpBuilder &builder, Operation *view, Value of) {
   return memref::ExpandShapeOp::create(builder, view->getLoc(), type, of, collapse.getReassociationIndices());
 }
 
-/// Memory that is made to be returned is the argument; anything else is copied there.
+/// Memory that is allocated for a result is replaced by the argument; other results are copied to it.
 void functions::returnInArguments(func::FuncOp function) {
   Block &body = function.getBody().front();
   auto end = cast<func::ReturnOp>(body.getTerminator());

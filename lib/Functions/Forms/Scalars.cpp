@@ -1,9 +1,9 @@
-//===- Scalars.cpp - Scalar code that is defined for every operand -----===//
+//===- Scalars.cpp - Scalar code that is defined for all operands ---------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Recipes, the naive lowering and the oracle all start from what is written here, so that each computes the same.
+// Recipes, the naive lowering and the oracle all start from this form, so they compute the same.
 //
 //===----------------------------------------------------------------------===//
 #include "Functions/Forms/Forms.h"
@@ -23,7 +23,7 @@ bool isScalarCode(Operation *op) {
          op->getResult(0).getType().isIntOrIndexOrFloat();
 }
 
-/// The scalar code that sizes and places of tensors and memrefs are computed of: it is taken as it is written, or not.
+/// Returns the scalar code that computes sizes and offsets of tensors and memrefs, which must not be rewritten.
 llvm::SmallDenseSet<Operation *> computationsOfSizes(Block &body) {
   llvm::SmallDenseSet<Operation *> found;
   for (Operation &op : llvm::reverse(body)) {

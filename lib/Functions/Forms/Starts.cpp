@@ -1,10 +1,10 @@
-//===- Starts.cpp - Reductions from any start, and of nothing ----------===//
+//===- Starts.cpp - Starts of reductions, and empty operations ------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Recipes split a reduction, so that its start may count more than once: it must be neutral. Any other start is
-// combined with the result behind the reduction. A reduction of no elements leaves its start.
+// Recipes split reductions, so the start of a reduction may be applied more than once and must be neutral. Any other
+// start is combined with the result after the reduction. The result of a reduction over no elements is its start.
 //
 //===----------------------------------------------------------------------===//
 #include "Functions/Check.h"
@@ -21,7 +21,7 @@ using namespace quern::functions;
 
 namespace {
 
-/// The operation that combines accumulator `i` with an element, if that is all that becomes of the accumulator.
+/// Returns the operation that combines accumulator `i` with an element, if the accumulator has no other use.
 Operation *combinerOf(linalg::GenericOp op, unsigned i) {
   Operation *combiner = op.getBlock()->getTerminator()->getOperand(i).getDefiningOp();
   BlockArgument accumulator = op.getRegionOutputArgs()[i];
@@ -31,8 +31,8 @@ Operation *combinerOf(linalg::GenericOp op, unsigned i) {
   return combines ? combiner : nullptr;
 }
 
-/// The start with which a combiner gives the other operand; null for a combiner that has none, among them maxnumf and
-/// minnumf, for which it is NaN.
+/// Returns the neutral start of a combiner. Null if it has none; also null for maxnumf and minnumf, for which it is
+/// NaN.
 TypedAttr neutralOf(Operation *combiner) {
   Type type = combiner->getResult(0).getType();
   Builder builder(combiner->getContext());
@@ -59,7 +59,8 @@ TypedAttr neutralOf(Operation *combiner) {
   return {};
 }
 
-/// The constant that a buffer was filled with when an operation accumulates on it; null if it holds anything else.
+/// Returns the constant that a buffer is filled with before an operation accumulates on it; null if it has other
+/// contents.
 TypedAttr constantIn(Value buffer, Operation *op) {
   for (Operation *before = op->getPrevNode(); before; before = before->getPrevNode()) {
     auto writer = dyn_cast<linalg::LinalgOp>(before);
@@ -74,7 +75,7 @@ TypedAttr constantIn(Value buffer, Operation *op) {
   return {};
 }
 
-/// Whether recipes take a constant as the start of a combiner: a sum starts from 0, an extreme from any number.
+/// Returns true if recipes support a constant as the start of a combiner: 0 for a sum, any number for an extreme.
 bool isTakenAsStart(Operation *combiner, TypedAttr start) {
   if (auto number = dyn_cast<FloatAttr>(start))
     return !number.getValue().isNaN() && (!isa<arith::AddFOp>(combiner) || number.getValue().isZero());
@@ -82,13 +83,13 @@ bool isTakenAsStart(Operation *combiner, TypedAttr start) {
   return number && (!isa<arith::AddIOp>(combiner) || number.getValue().isZero());
 }
 
-/// Whether an operation multiplies matrices: the recipe for these accumulates on what there is.
+/// Returns true if an operation multiplies matrices. Its recipe accumulates on the output.
 bool isProduct(linalg::GenericOp op) {
   FailureOr<linalg::ContractionDimensions> dims = linalg::inferContractionDims(op);
   return succeeded(dims) && !dims->m.empty() && !dims->n.empty() && !dims->k.empty();
 }
 
-/// Memory as long as other memory.
+/// Allocates memory with the sizes of other memory.
 Value memoryLike(OpBuilder &builder, Location loc, Value other) {
   auto type = cast<MemRefType>(other.getType());
   SmallVector<Value> open;
@@ -101,7 +102,7 @@ Value memoryLike(OpBuilder &builder, Location loc, Value other) {
   return memref::AllocOp::create(builder, loc, MemRefType::get(type.getShape(), type.getElementType()), open);
 }
 
-/// An operation without reductions, element by element.
+/// Emits an elementwise operation.
 void elementwise(OpBuilder &builder, Location loc, ValueRange inputs, Value output,
                  function_ref<Value(OpBuilder &, ValueRange)> body) {
   const auto rank = static_cast<unsigned>(cast<MemRefType>(output.getType()).getRank());
@@ -113,8 +114,8 @@ void elementwise(OpBuilder &builder, Location loc, ValueRange inputs, Value outp
                             });
 }
 
-/// Has result `i` of a reduction start from `neutral` in memory of its own, and what it started from combined with
-/// that.
+/// Makes result `i` of a reduction start from `neutral` in separate memory, and combines its original start with the
+/// result.
 void separateStart(linalg::GenericOp op, unsigned i, Operation *combiner, TypedAttr neutral, TypedAttr constant) {
   OpBuilder builder(op);
   Location loc = op.getLoc();

@@ -1,9 +1,9 @@
-//===- Tables.cpp - Constants of a caller's module ---------------------===//
+//===- Tables.cpp - Tables of constants -----------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A table of constants is data of the kernel. Recipes take it as flat memory, which the map of each operand leads into.
+// A table of constants is data of the kernel. Recipes support it as 1-D memory that each operand's map indexes.
 //
 //===----------------------------------------------------------------------===//
 #include "Functions/Forms/Forms.h"
@@ -19,7 +19,7 @@ using namespace quern::functions;
 
 namespace {
 
-/// Whether the extent of every loop is a dim of some other operand.
+/// Returns true if the extent of every loop is a dim of some other operand.
 bool areLoopsTold(linalg::GenericOp op, const OpOperand &table) {
   SmallVector<bool> told(op.getNumLoops());
   for (OpOperand &operand : op->getOpOperands())

@@ -1,10 +1,6 @@
-//===- Upstream.cpp - Patterns and passes that reading runs --------------===//
+//===- Upstream.cpp - Upstream patterns and passes for reading ------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See Upstream.h.
-//
 //===----------------------------------------------------------------------===//
 #include "Functions/Forms/Upstream.h"
 
@@ -40,14 +36,15 @@ FrozenRewritePatternSet patternsOfParts(MLIRContext *context) {
 
 FrozenRewritePatternSet patternsOfUnitDims(MLIRContext *context) {
   RewritePatternSet patterns(context);
-  linalg::FillOp::getCanonicalizationPatterns(patterns, context); // of another shape
+  linalg::FillOp::getCanonicalizationPatterns(patterns, context); // for fills of another shape
   tensor::populateFoldTensorEmptyPatterns(patterns);
   linalg::ControlDropUnitDims options;
   linalg::populateFoldUnitExtentDimsPatterns(patterns, options);
   return std::move(patterns);
 }
 
-/// An operation that reads a reduction stays in its order, in which whoever reduces may go on.
+/// Returns true if two elementwise operations may be fused. An operation that reads a reduction keeps its loop order,
+/// so that it stays fusible with the reduction.
 bool belongsTogether(OpOperand *read) {
   constexpr size_t mostOperations = 64;
   auto first = read->get().getDefiningOp<linalg::GenericOp>();
@@ -77,7 +74,7 @@ Upstream::Upstream(MLIRContext &context)
       fuseElementwise(patternsOfFusion(&context)), bufferize(&context, ModuleOp::getOperationName()),
       simplify(&context, ModuleOp::getOperationName()) {
   bufferize.enableVerifier(false);
-  bufferize.addPass(memref::createResolveShapedTypeResultDimsPass()); // those of results by those of arguments
+  bufferize.addPass(memref::createResolveShapedTypeResultDimsPass()); // sizes of results from sizes of arguments
   bufferization::OneShotBufferizePassOptions options;
   options.bufferizeFunctionBoundaries = true;
   options.functionBoundaryTypeConversion = bufferization::LayoutMapOption::IdentityLayoutMap;

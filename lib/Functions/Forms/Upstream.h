@@ -1,9 +1,9 @@
-//===- Upstream.h - Patterns and passes that reading runs ----------------===//
+//===- Upstream.h - Upstream patterns and passes for reading --------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Making them takes as long as running them on a small function, so that a context has them once.
+// Creating them takes as long as running them on a small function, so they are created once per context.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_FUNCTIONS_UPSTREAM_H
@@ -14,19 +14,20 @@
 
 namespace quern::functions {
 
-/// Of one context, which has the dialects of callers' modules, and of one thread at a time.
+/// Patterns and passes for one context, which has the dialects of callers' modules. Not thread-safe.
 struct Upstream {
   explicit Upstream(mlir::MLIRContext &context);
 
-  /// Padding and joining as insertions, casts and sizes of what is known folded.
+  /// Rewrites padding and concatenation as insertions, and folds casts and sizes of known tensors.
   mlir::FrozenRewritePatternSet insertParts;
-  /// Loops of one index, and dims that no more than one is read of, go.
+  /// Removes loops of one index, and dims of which only one index is read.
   mlir::FrozenRewritePatternSet dropUnitDims;
-  /// Elementwise operations one after the other, the second the only one that reads the first, are one.
+  /// Fuses elementwise operations if the second is the only reader of the first.
   mlir::FrozenRewritePatternSet fuseElementwise;
-  /// Tensors on memrefs. These two verify nothing: who runs them does.
+  /// Bufferizes tensors. This and the next pass manager do not verify; the caller does.
   mlir::PassManager bufferize;
-  /// Targets compute in f32 and f64; a result in f32, rounded, is what an operation on narrower floats gives.
+  /// Makes operations on narrower floats compute in f32 and round the result, because targets compute in f32 and f64.
+  /// Then simplifies.
   mlir::PassManager simplify;
 };
 

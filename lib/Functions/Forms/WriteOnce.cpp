@@ -1,12 +1,12 @@
-//===- WriteOnce.cpp - A memory for each value of a function -----------===//
+//===- WriteOnce.cpp - Separate memory for each value ---------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A buffer holds one value after another. A value begins where an operation writes the whole buffer without reading
-// what was there (a fill, or elements from others), goes on where operations accumulate on it, and ends where the next
-// begins. Each gets memory of its own, but for the last one of an argument, which is what the caller wants there.
-// Writing a part of a buffer goes on with the value that is there, or begins one of which more parts may follow.
+// A buffer may hold several values one after the other. A value starts when an operation writes the whole buffer
+// without reading its old contents (a fill, or elements computed from others), continues while operations accumulate on
+// it, and ends when the next one starts. Each value gets its own memory, except the last value of an argument, which
+// the caller expects there. Writing a part of a buffer continues the current value, or starts one if there is none.
 //
 //===----------------------------------------------------------------------===//
 #include "Functions/Forms/Forms.h"
@@ -32,7 +32,7 @@ namespace {
 struct HeldValue {
   Value buffer;
   Value memory;
-  bool isCallers = false; ///< what an argument holds when the function begins
+  bool isCallers = false; ///< true for the initial value of an argument
   bool isAccumulated = false;
   SmallVector<OpOperand *> readers, writers;
 };
@@ -63,10 +63,11 @@ private:
 
   func::FuncOp function;
   std::deque<HeldValue> values;
-  llvm::MapVector<Value, SmallVector<HeldValue *, 2>> held; ///< by buffer, one after the other
+  llvm::MapVector<Value, SmallVector<HeldValue *, 2>> held; ///< by buffer, in the order of the function
 };
 
-/// Where an element is read that is computed anew, it is an input, too: what is written has memory of its own.
+/// If an operation reads an element that it overwrites, adds the old value as an input, because the output gets its own
+/// memory.
 linalg::GenericOp readInitAsInput(linalg::GenericOp op, OpOperand &init) {
   OpBuilder builder(op);
   const unsigned number = init.getOperandNumber();
@@ -84,7 +85,7 @@ linalg::GenericOp readInitAsInput(linalg::GenericOp op, OpOperand &init) {
   return widened;
 }
 
-/// Whether a memref is less than the memory that it is a view of.
+/// Returns true if a memref is a proper part of the memory that it is a view of.
 bool isPart(Value memref) {
   for (Operation *view = memref.getDefiningOp(); view && !isa<memref::AllocOp>(view);
        view = view->getOperand(0).getDefiningOp())
@@ -129,8 +130,8 @@ Result<void> WriteOnce::follow(linalg::LinalgOp op) {
   return {};
 }
 
-/// An argument that is read and then written anew lies in place, element for element: a kernel computes in an order of
-/// its own.
+/// Checks that an argument that is read and then overwritten is read element for element, because a kernel computes in
+/// its own order.
 Result<void> WriteOnce::checkUpdated(const SmallVectorImpl<HeldValue *> &ofBuffer) const {
   const HeldValue &callers = *ofBuffer.front();
   if (!callers.isCallers || ofBuffer.size() == 1 || callers.readers.empty())
@@ -146,7 +147,7 @@ Result<void> WriteOnce::checkUpdated(const SmallVectorImpl<HeldValue *> &ofBuffe
   return {};
 }
 
-/// A view of other memory is made anew, in front of the operation that it is for.
+/// Replaces an operand by the same view of other memory, which is created before its operation.
 Result<void> WriteOnce::moveTo(OpOperand &operand, Value memory) {
   Value buffer = rootOf(operand.get());
   if (operand.get() == buffer) {
@@ -167,7 +168,7 @@ Result<void> WriteOnce::moveTo(OpOperand &operand, Value memory) {
   return {};
 }
 
-/// What memory as long as a buffer is made with.
+/// Returns the dynamic sizes for an allocation with the sizes of a buffer.
 SmallVector<Value> openDimsOf(OpBuilder &builder, Value buffer) {
   if (auto alloc = buffer.getDefiningOp<memref::AllocOp>())
     return llvm::to_vector(alloc.getDynamicSizes());
@@ -201,7 +202,7 @@ Result<void> WriteOnce::place(Value buffer) {
   return {};
 }
 
-/// Operations whose values nobody reads, the last ones of arguments aside.
+/// Erases operations whose values are not read, except final values of arguments.
 void WriteOnce::eraseUnread() {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.getBody().front()))) {
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
@@ -227,7 +228,7 @@ void WriteOnce::eraseUnread() {
   }
 }
 
-/// Memory and scalar code without users.
+/// Erases memory and scalar code without uses.
 void WriteOnce::eraseUnused() {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.getBody().front()))) {
     if (isa<memref::DeallocOp>(op))
@@ -247,7 +248,7 @@ Result<std::string> WriteOnce::run(unsigned results) {
       if (OpOperand &init = *op.getDpsInitOperand(i); op.payloadUsesValueFromOperand(&init))
         op = readInitAsInput(op, init);
   const ArrayRef<BlockArgument> arguments = function.getArguments();
-  for (BlockArgument argument : arguments.drop_back(results)) // what a result holds before is nothing
+  for (BlockArgument argument : arguments.drop_back(results)) // results have no initial value
     begin(argument).isCallers = true;
   for (auto op : function.getOps<linalg::LinalgOp>())
     if (Result<void> ok = follow(op); !ok)
@@ -273,13 +274,14 @@ Result<std::string> WriteOnce::run(unsigned results) {
   eraseUnused();
   IRRewriter rewriter(function.getContext());
   DominanceInfo dominance;
-  eliminateCommonSubExpressions(rewriter, dominance, function); // one view of one part
+  eliminateCommonSubExpressions(rewriter, dominance, function); // one view for each part
   return uses;
 }
 
 } // namespace
 
-/// Memory that is had by views of all of it alone, which are of one shape, has that shape: recipes know no views.
+/// If memory is only used through views of all of it that have one shape, gives it that shape, because recipes do not
+/// support views.
 static void shapeMemory(func::FuncOp function) {
   SmallVector<memref::AllocOp> memory(function.getOps<memref::AllocOp>());
   for (size_t i = 0; i < memory.size(); ++i) {

@@ -40,7 +40,7 @@ Result<void> makeDirectories(const std::string &path) {
     end = path.find('/', end);
     std::string prefix = path.substr(0, end);
     if (mkdir(prefix.c_str(), 0700) != 0 && errno != EEXIST)
-      return runtimeError("cannot make the cache directory ", prefix, ": ", errorText(errno));
+      return runtimeError("cannot create the cache directory ", prefix, ": ", errorText(errno));
     if (end != std::string::npos)
       ++end;
   }
@@ -161,7 +161,7 @@ Result<std::optional<std::string>> OpenDirectory::read(const std::string &name, 
     return invalidArguments(name, " has ", info.st_size, " bytes; the limit is ", limit);
   std::optional<std::string> bytes(std::in_place, static_cast<size_t>(info.st_size), '\0');
   if (!readAll(file.fd, *bytes))
-    return runtimeError("cannot read ", name, " whole");
+    return runtimeError("cannot read ", name, " completely");
   if (time(nullptr) - info.st_mtim.tv_sec > touchAfterSeconds)
     futimens(file.fd, nullptr); // fails on a read-only file system, where nothing is evicted either
   return bytes;

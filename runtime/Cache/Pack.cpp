@@ -112,7 +112,7 @@ Result<void> Pack::read() {
   checksum.low = in.get<uint64_t>();
   checksum.high = in.get<uint64_t>();
   if (auto size = in.get<uint64_t>(); !in.ok() || size != all.size())
-    return runtimeError("it has ", all.size(), " bytes where its header says ", size);
+    return runtimeError("it has ", all.size(), " bytes; its header says ", size);
   build = in.getString();
   const auto targetCount = in.get<uint32_t>();
   if (targetCount > maxTargets)
@@ -130,7 +130,7 @@ Result<void> Pack::read() {
   for (size_t i = 0; i < texts.size(); ++i) {
     Result<Target> target = Target::parse(texts[i]);
     if (!target || target->text() != texts[i] || (i > 0 && texts[i] <= texts[i - 1]))
-      return runtimeError("its target ", i, " is none, or not in order");
+      return runtimeError("its target ", i, " is invalid or out of order");
     targetList.push_back(*target);
   }
   return readIndex();
@@ -148,7 +148,7 @@ Result<void> Pack::readIndex() {
     next += place.bytes;
   }
   if (next != all.size())
-    return runtimeError("it goes on for ", all.size() - next, " bytes after its last artifact");
+    return runtimeError("it has ", all.size() - next, " bytes after its last artifact");
   return {};
 }
 
@@ -183,10 +183,11 @@ Result<std::string> writePack(const std::vector<std::string_view> &artifacts) {
     if (!artifact)
       return invalidArguments("artifact ", i, " cannot be packed: ", artifact.error().message);
     if (artifact->codeKind == CodeKind::DeviceBinary)
-      return invalidArguments("artifact ", i, " is what a driver has made, for itself alone: ", artifact->descriptor);
+      return invalidArguments("artifact ", i,
+                              " is a device driver's binary, which packs cannot contain: ", artifact->descriptor);
     if (build && *build != artifact->buildId)
       return invalidArguments("artifacts are of builds ", *build, " and ", artifact->buildId,
-                              "; those of a pack are of one");
+                              "; a pack has artifacts of one build");
     build = artifact->buildId;
     targets.insert(artifact->target);
     entries.emplace(digestOf(artifact->keyBytes), artifacts[i]);
@@ -230,7 +231,7 @@ Result<Artifact> checkEntry(const Pack &pack, const Pack::Entry &entry) {
     return runtimeError("it is of build ", artifact->buildId, "; the pack is of ", pack.buildId());
   const auto &targets = pack.targets();
   if (std::none_of(targets.begin(), targets.end(), [&](const Target &own) { return own.text() == artifact->target; }))
-    return runtimeError("it is for ", artifact->target, ", which is no target of the pack");
+    return runtimeError("it is for ", artifact->target, ", which is not a target of the pack");
   return artifact;
 }
 

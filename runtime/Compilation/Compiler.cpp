@@ -27,7 +27,7 @@ Result<Compiler> Compiler::get() {
   if (isApart())
     return Compiler(nullptr);
   if (!choice.empty() && choice != "library")
-    return invalidArguments("QUERN_COMPILER is '", choice, "'; it is library or process");
+    return invalidArguments("QUERN_COMPILER is '", choice, "'; it must be library or process");
   Result<const CompilerLibrary *> library = CompilerLibrary::get();
   if (!library)
     return library.takeError();

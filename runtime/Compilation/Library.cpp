@@ -64,7 +64,7 @@ Result<std::string> finish(int status, ByteSink &result, ByteSink &error) {
   if (status == 0)
     return std::move(result.text);
   if (error.text.empty())
-    error.text = concat("the compiler failed with status ", status, " and gave no reason");
+    error.text = concat("the compiler failed with status ", status, " without a reason");
   return Error{static_cast<Status>(status), std::move(error.text)};
 }
 

@@ -37,7 +37,7 @@ Result<int64_t> limitOf(const char *variable, const char *unit, int64_t standard
   int64_t value = 0;
   const auto [end, error] = std::from_chars(digits.begin(), digits.end(), value);
   if (error != std::errc() || end != digits.end() || value < least || value > most)
-    return invalidArguments(variable, " is '", digits, "'; it is a number of ", unit, ", ", least, " to ", most);
+    return invalidArguments(variable, " is '", digits, "'; it must be a number of ", unit, ", ", least, " to ", most);
   return value;
 }
 
@@ -243,7 +243,7 @@ Result<std::string> answerTo(RequestKind kind, std::string_view descriptor, cons
   std::string text(reader.getString());
   const std::string_view times = reader.getString();
   if (!reader.ok() || !reader.atEnd())
-    return internalError("the compiler's process gave an answer that is none", reproduction(descriptor, target));
+    return internalError("the compiler's process returned a malformed response", reproduction(descriptor, target));
   if (stageTimes)
     *stageTimes = times;
   if (status != Status::Success)

@@ -116,7 +116,7 @@ std::string answer(const quern_compiler_api &api, std::string_view frame) {
   const auto form = reader.get<int32_t>(), verifyIr = reader.get<int32_t>();
   const std::string target(reader.getString()), descriptor(reader.getString()), source(reader.getString());
   if (!reader.ok() || !reader.atEnd())
-    return reply(static_cast<int>(Status::Internal), "the compiler's process got a request that is none");
+    return reply(static_cast<int>(Status::Internal), "the compiler's process received a malformed request");
   const quern_compile_request request{
       descriptor.data(), descriptor.size(), target.c_str(), form, verifyIr, source.empty() ? nullptr : source.c_str()};
   std::string result, error, times;

@@ -61,7 +61,7 @@ Result<void> check(const StoredMatrix &matrix) {
     return invalidArguments(matrix.leadName, " is ", matrix.lead, "; it must be at least ", least);
   if (matrix.rows > 0 && matrix.row > 0 && isBeyondMemory(matrix))
     return invalidArguments(matrix.leadName, " is ", matrix.lead, "; ", matrix.name, " of ", matrix.rows, " rows of ",
-                            matrix.row, " elements then ends beyond the address space");
+                            matrix.row, " elements then exceeds the address space");
   return {};
 }
 
@@ -107,7 +107,7 @@ Result<void> checkApart(const GemmCall &call) {
   const TensorDesc c = matrixOf(call.m, call.n, call.ldc, false, isFloat ? DataType::F32 : DataType::S32);
   const auto check = [&](const char *name, const TensorDesc &desc, const void *data) -> Result<void> {
     if (shareBytes({c, call.c}, {desc, data}))
-      return invalidArguments("C overlaps ", name, "; it must be apart from it");
+      return invalidArguments("C overlaps ", name, "; they must not overlap");
     return {};
   };
   const bool transposesA = isOneOf(call.transa, "Tt"), transposesB = isOneOf(call.transb, "Tt");

@@ -228,7 +228,7 @@ Result<AcquiredKernel> Kernels::acquireApart(const VerifiedProblem &problem, con
   const std::shared_ptr<DiskCache> disk = this->disk();
   Result<AcquiredKernel> known = acquire(request, [&]() -> Result<AcquiredKernel> {
     Result<AcquiredKernel> found = find(*disk, request);
-    return found && found->executable ? std::move(found) : Error{Status::NotRequired, "the kernel is nowhere"};
+    return found && found->executable ? std::move(found) : Error{Status::NotRequired, "no cache has the kernel"};
   });
   if (known)
     return known;
@@ -373,7 +373,7 @@ Result<AcquiredKernel> Kernels::fetchOrCompile(DiskCache &disk, const Request &r
   if (Result<AcquiredKernel> found = fromRemote(disk, request, waiter); found && found->executable)
     return found;
   if (waiter.isCut())
-    return Error{Status::NotRequired, "nobody wants the kernel any more"};
+    return Error{Status::NotRequired, "the kernel is no longer needed"};
   Result<Compiled> raced = waiter.race() ? waiter.race()->wait() : Result<Compiled>(Error{Status::NotRequired, ""});
   // A fork may have cut short the compilation by another thread.
   return raced ? keep(disk, request, std::move(*raced)) : compile(disk, request);
@@ -409,9 +409,9 @@ Result<AcquiredKernel> Kernels::keep(DiskCache &disk, const Request &request, Co
     reportCompiled(request.problem, request.key, compiled.stageTimes, compiled.ns);
   Result<Artifact> artifact = Artifact::parse(compiled.artifact);
   if (!artifact)
-    return internalError("the compiler gave an artifact that is not one: ", artifact.error().message);
+    return internalError("the compiler returned an invalid artifact: ", artifact.error().message);
   if (artifact->keyBytes != request.key.bytes)
-    return internalError("the compiler gave an artifact of another key");
+    return internalError("the compiler returned an artifact with another key");
   (void)disk.store(request.key, compiled.artifact); // counts failures, which cost only the cache entry
   remoteCache.store(request.key, request.target.text(), request.problem.desc.text(), compiled.artifact);
   Result<AcquiredKernel> loaded = loadKernel(std::move(*artifact), std::move(compiled.artifact), request.problem,

@@ -49,10 +49,10 @@ Result<void> Memory::setBuffer(int index, void *handle) {
     return found.takeError();
   if (handle && isOnDevice && found->kind == MemoryKind::Unknown)
     return invalidArguments(
-        "the handle is no memory that ", engine->device->name(),
-        " can use: it takes device, host and shared memory that Level Zero allocated in the engine's context");
+        "the handle is not memory that ", engine->device->name(),
+        " can use; it must be device, host or shared memory that Level Zero allocated in the engine's context");
   if (!isOnDevice && found->kind == MemoryKind::Device)
-    return invalidArguments("the handle is memory of a Level Zero device, which a cpu engine cannot reach");
+    return invalidArguments("the handle is memory of a Level Zero device, which a cpu engine cannot access");
   replace(index, handle, found->kind != MemoryKind::Device);
   if (index == 0)
     allocation = found->allocation;
@@ -65,7 +65,7 @@ Result<void *> Memory::map(int index) {
     return own;
   void *&copy = mapped(index);
   if (copy)
-    return invalidArguments("buffer ", index, " of the memory is mapped already");
+    return invalidArguments("buffer ", index, " of the memory is already mapped");
   const auto size = static_cast<size_t>(bytesOf(index));
   if (!(copy = std::malloc(size)))
     return Error{Status::OutOfMemory, concat("cannot allocate ", size, " bytes to map the memory to")};
@@ -80,7 +80,7 @@ Result<void *> Memory::map(int index) {
 Result<void> Memory::unmap(int index, const void *given) {
   void *&copy = mapped(index);
   if (given != (copy ? copy : buffer(index)))
-    return invalidArguments("mapped_ptr is not what quern_memory_map_data() gave");
+    return invalidArguments("mapped_ptr is not the pointer that quern_memory_map_data() returned");
   if (!copy)
     return {};
   Result<void> copied = engine->device->copy(buffer(index), copy, static_cast<size_t>(bytesOf(index)));
@@ -92,7 +92,7 @@ Result<void> Memory::unmap(int index, const void *given) {
 Result<void> Memory::allocate(int index) {
   if (desc.isAny())
     return invalidArguments(
-        "memory cannot be allocated for layout `any`: ask the primitive descriptor for its descriptor");
+        "memory cannot be allocated for layout `any`; query the primitive descriptor for the chosen layout");
   const int64_t needed = bytesOfBuffer(desc, index);
   if (needed == runtimeDim)
     return invalidArguments("memory cannot be allocated for a descriptor with runtime dimensions");

@@ -244,12 +244,12 @@ Result<void> Primitive::checkOverlap(const Given &given) const {
 Error Primitive::overlapping(const Slot &output, const Memory &written, const Slot &other, const Memory &read) const {
   const auto distance =
       static_cast<int64_t>(reinterpret_cast<uintptr_t>(written.data) - reinterpret_cast<uintptr_t>(read.data));
-  const char *limit = other.overwrittenBy != output.index ? "must be apart from it"
+  const char *limit = other.overwrittenBy != output.index ? "must not overlap it"
                       : other.inPlace == InPlace::Type
                           ? "may only be at the same address with the same layout and type"
                           : "may only be at the same address with the same layout and element size";
-  return invalidArguments(*output.name, " overlaps ", *other.name, ": ", textOf(written.desc), " begins ", distance,
-                          " bytes behind ", textOf(read.desc), "; it ", limit,
+  return invalidArguments(*output.name, " overlaps ", *other.name, ": ", textOf(written.desc), " starts ", distance,
+                          " bytes after ", textOf(read.desc), "; it ", limit,
                           problem().verified().citations.overlapping);
 }
 
@@ -396,7 +396,7 @@ Result<void> Primitive::waitSpecialised() const {
   if (!promotion || promotion->promoted())
     return {};
   if (!isPromotable)
-    return Error{Status::NotRequired, "the primitive is to stay with the kernel of its family"};
+    return Error{Status::NotRequired, "the primitive keeps the kernel of its family"};
   return Specialiser::process().wait(promotion);
 }
 

@@ -181,7 +181,7 @@ static Result<Tiers> tiersOfEnvironment() {
   if (choice == "specialised")
     return Tiers::Specialised;
   if (!choice.empty() && choice != "both")
-    return invalidArguments("QUERN_TIERS is '", choice, "'; it is both, specialised or family");
+    return invalidArguments("QUERN_TIERS is '", choice, "'; it must be both, specialised or family");
   return Tiers::Both;
 }
 
@@ -251,8 +251,8 @@ Result<int64_t> Problem::scratchpadBytes() const {
     return executable.takeError();
   if (*executable && (*executable)->program().hasOpenRegions())
     return unimplemented(
-        "the scratchpad depends on sizes that only executions know; its bytes, and scratchpad mode user, need them at "
-        "creation");
+        "the scratchpad depends on sizes that are known only at execution; its size, and scratchpad mode user, require "
+        "them at creation");
   return *executable ? quern::scratchpadBytes((*executable)->scratch(), threads) : 0;
 }
 

@@ -24,7 +24,7 @@ Result<void> checkFixedParts(const ArgumentInfo &declared, const TensorDesc &giv
   if (given.ndims != wanted.ndims)
     return invalidArguments(declared.name, " is of rank ", given.ndims, "; the primitive takes ", wanted.ndims);
   if (!given.isPlain() && wanted.isPlain())
-    return invalidArguments(declared.name, " is not plain; an argument with runtime dims must be");
+    return invalidArguments(declared.name, " is not plain; an argument with runtime dims must be plain");
   if (!given.isBlockedFormat() || given.innerBlockCount != wanted.innerBlockCount ||
       !std::equal(given.innerBlocks, given.innerBlocks + given.innerBlockCount, wanted.innerBlocks) ||
       !std::equal(given.innerIndices, given.innerIndices + given.innerBlockCount, wanted.innerIndices))
@@ -40,7 +40,7 @@ Result<void> checkFixedParts(const ArgumentInfo &declared, const TensorDesc &giv
         given.paddedOffsets[d] != 0)
       return invalidArguments("dim ", d, " of ", declared.name, " is ", given.dims[d], ", padded to ",
                               given.paddedDims[d], "; an argument with runtime dims has no padding",
-                              blocks[d] > 1 ? " but that of its last block" : "");
+                              blocks[d] > 1 ? " except in its last block" : "");
   return {};
 }
 

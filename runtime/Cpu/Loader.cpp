@@ -107,7 +107,7 @@ Result<void> ObjectLoader::place(bool code) {
     if (header.sh_flags & (SHF_TLS | SHF_COMPRESSED))
       return runtimeError("section ", section.name, " is thread-local or compressed");
     if (header.sh_addralign > 4096 || (header.sh_addralign & (header.sh_addralign - 1)))
-      return runtimeError("section ", section.name, " asks for an alignment of ", header.sh_addralign,
+      return runtimeError("section ", section.name, " requires an alignment of ", header.sh_addralign,
                           "; the limit is 4096");
     offsets[i] = alignUp(imageBytes, std::max<uint64_t>(header.sh_addralign, 64));
     if (header.sh_size > LoadedObject::maxImageBytes || offsets[i] > LoadedObject::maxImageBytes - header.sh_size)
@@ -151,7 +151,7 @@ Result<uint64_t> ObjectLoader::addressOf(const Elf64_Sym &symbol, std::string_vi
   if (symbol.st_shndx == SHN_UNDEF)
     return runtimeError("the object refers to \"", name, "\", which it does not define");
   if (symbol.st_shndx >= offsets.size() || offsets[symbol.st_shndx] == notLoaded)
-    return runtimeError("symbol \"", name, "\" lies in no loaded section");
+    return runtimeError("symbol \"", name, "\" is not in a loaded section");
   const Section &section = object.sections()[symbol.st_shndx];
   if (symbol.st_value > section.header.sh_size)
     return runtimeError("symbol \"", name, "\" lies outside section ", section.name);

@@ -85,7 +85,7 @@ Result<std::string> compileWithLines(const Artifact &artifact, const VerifiedPro
   if (!object)
     return object;
   if (!areSameWhenLoaded(artifact.code, *object))
-    return internalError("the code is another one with a line table");
+    return internalError("the code differs with a line table");
   ElfObject elf(*object);
   if (Result<void> read = elf.readSections(); !read)
     return read.takeError();

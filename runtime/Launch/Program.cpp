@@ -388,9 +388,9 @@ Result<void> Program::checkSizes(const int64_t *sizes) const {
       return beyondInt64("sizes and offsets");
     if (value.value() < low.value() || value.value() > high.value())
       return low.value() > high.value()
-                 ? invalidArguments(check.what, " is ", value.value(), "; by the other sizes none is possible")
+                 ? invalidArguments(check.what, " is ", value.value(), "; the other sizes allow no value")
              : low.value() == high.value()
-                 ? invalidArguments(check.what, " is ", value.value(), "; by the other sizes it is ", low.value())
+                 ? invalidArguments(check.what, " is ", value.value(), "; the other sizes require ", low.value())
                  : invalidArguments(check.what, " is ", value.value(), "; ", low.value(), " to ", high.value(),
                                     " is possible");
   }

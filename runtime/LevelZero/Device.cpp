@@ -83,7 +83,7 @@ Result<void> readQueueGroup(ze_device_handle_t device, DeviceProperties &propert
       properties.queueGroup = i;
       return {};
     }
-  return unimplemented("the device has no queue that computes");
+  return unimplemented("the device has no compute queue");
 }
 
 Result<DeviceProperties> readProperties(ze_driver_handle_t driver, ze_device_handle_t device) {

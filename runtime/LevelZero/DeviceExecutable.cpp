@@ -14,10 +14,10 @@ std::string readLog(ze_module_build_log_handle_t log) {
   constexpr size_t longest = 2000;
   size_t size = 0;
   if (!log || api().zeModuleBuildLogGetString(log, &size, nullptr) || size < 2)
-    return "the driver gave no log";
+    return "the driver returned no log";
   std::string text(size, 0);
   if (api().zeModuleBuildLogGetString(log, &size, text.data()))
-    return "the driver gave no log";
+    return "the driver returned no log";
   text.resize(std::min({text.size(), text.find('\0'), longest}));
   while (!text.empty() && text.back() == '\n')
     text.pop_back();
@@ -89,7 +89,7 @@ Result<std::shared_ptr<const Executable>> DeviceExecutable::load(Artifact artifa
     return runtimeError("the artifact has ", artifact.entries.size(), " entries and groups of ",
                         artifact.groups.size());
   if (artifact.scratchBytesPerThread != 0)
-    return runtimeError("the artifact asks for ", artifact.scratchBytesPerThread,
+    return runtimeError("the artifact requires ", artifact.scratchBytesPerThread,
                         " bytes of scratch per thread; a device has none");
   std::shared_ptr<DeviceExecutable> executable(new DeviceExecutable());
   executable->owner = std::move(device);

@@ -100,7 +100,7 @@ std::string nameOf(ze_result_t result) {
 
 Error errorOf(ze_result_t result, const char *call) {
   const NamedResult *entry = find(result);
-  return {entry ? entry->status : Status::RuntimeError, concat(call, "() gave ", nameOf(result))};
+  return {entry ? entry->status : Status::RuntimeError, concat(call, "() returned ", nameOf(result))};
 }
 
 } // namespace quern::ze

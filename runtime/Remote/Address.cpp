@@ -48,20 +48,21 @@ Result<void> addOption(Address &address, std::string_view option) {
                       : name == "token-file" && !isRedis   ? &address.tokenFile
                                                            : nullptr;
   if (!file || value.empty())
-    return invalidArguments("the remote cache ", address.text, " has no option \"", option,
-                            "\": there are read-only, names, days=N, ca=FILE, of Redis db=N and password-file=FILE, of "
-                            "HTTP token-file=FILE");
+    return invalidArguments(
+        "the remote cache ", address.text, " has no option \"", option,
+        "\": the options are read-only, names, days=N, ca=FILE, for Redis db=N and password-file=FILE, "
+        "for HTTP token-file=FILE");
   *file = value;
   return {};
 }
 
 Result<void> readPlace(Address &address, std::string_view place) {
   if (place.find_first_of(" \t\r\n\"<>\\^`{}?#") != std::string_view::npos || place.empty())
-    return invalidArguments("the remote cache ", address.text, " is no address");
+    return invalidArguments("the remote cache ", address.text, " is not a valid address");
   if (address.protocol == Address::Protocol::Http) {
     if (place.find('@') != std::string_view::npos)
       return invalidArguments("the remote cache ", address.text,
-                              " has a user; give a token in a file, token-file=FILE");
+                              " has a user; it must use a token, token-file=FILE");
     address.base = address.text;
     while (address.base.back() == '/')
       address.base.pop_back();
@@ -69,14 +70,14 @@ Result<void> readPlace(Address &address, std::string_view place) {
   }
   if (place[0] == '/') {
     if (address.isEncrypted)
-      return invalidArguments("the remote cache ", address.text, " is a socket of this machine, which has no TLS");
+      return invalidArguments("the remote cache ", address.text, " is a unix socket, which does not support TLS");
     address.socket = place;
     return {};
   }
   if (place.find('@') != std::string_view::npos)
     address.user = takePart(place, '@');
   if (address.user.find(':') != std::string::npos)
-    return invalidArguments("a remote cache's address has a password in it; give it in a file, password-file=FILE");
+    return invalidArguments("a remote cache's address contains a password; it must be in a file, password-file=FILE");
   if (!place.empty() && place.back() == '/')
     place.remove_suffix(1);
   if (place.empty() || place.find('/') != std::string_view::npos)

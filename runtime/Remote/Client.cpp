@@ -60,9 +60,10 @@ Result<void> Client::configure(const quern_remote_config &config) {
   if (!addresses)
     return addresses.takeError();
   if (addresses->empty())
-    return invalidArguments("no remote cache is named");
+    return invalidArguments("no remote cache is configured");
   if (config.milliseconds > mostMilliseconds)
-    return invalidArguments("a remote cache is waited for ", config.milliseconds, " ms; at most ", mostMilliseconds);
+    return invalidArguments("the wait for a remote cache is ", config.milliseconds, " ms; it must be at most ",
+                            mostMilliseconds);
   Result<std::vector<PublicKey>> keys = readPublicKeys(config.public_keys);
   if (!keys)
     return keys.takeError();
@@ -75,9 +76,8 @@ Result<void> Client::configure(const quern_remote_config &config) {
     readers.push_back(signer->publicKey);
   }
   if (readers.empty())
-    return invalidArguments(
-        "a remote cache needs the public keys of those who may write it (QUERN_REMOTE_PUBLIC_KEYS), "
-        "or a key to sign with (QUERN_REMOTE_SIGNING_KEY)");
+    return invalidArguments("a remote cache needs the public keys of trusted writers (QUERN_REMOTE_PUBLIC_KEYS), "
+                            "or a key to sign with (QUERN_REMOTE_SIGNING_KEY)");
   for (Address &address : *addresses) {
     const bool isRedis = address.protocol == Address::Protocol::Redis;
     std::string &own = isRedis ? address.passwordFile : address.tokenFile;
@@ -370,7 +370,7 @@ Outcome Client::fetch(const StoredKey &key, SignedArtifact &artifact) {
     return outcome;
   std::optional<SignedArtifact> accepted = accept(bytes, key);
   if (!accepted)
-    return {Outcome::Failed, concat("the entry ", name, " is not signed by a key that is known, or does not hold")};
+    return {Outcome::Failed, concat("the entry ", name, " is not signed by a trusted key, or is invalid")};
   artifact = std::move(*accepted);
   return {};
 }
@@ -386,7 +386,7 @@ Outcome Client::fetchNamed(const EntryName &name, SignedArtifact &artifact) {
   const OpenedEntry opened = openEntry(bytes, {name, {}, {}}, time(nullptr), readers);
   countRejected(opened.verdict);
   if (opened.verdict != Verdict::Sound)
-    return {Outcome::Failed, concat("the entry ", name, " is not signed by a key that is known, or does not hold")};
+    return {Outcome::Failed, concat("the entry ", name, " is not signed by a trusted key, or is invalid")};
   artifact = signedBy(opened, std::string(opened.artifact));
   return {};
 }

@@ -116,7 +116,7 @@ int fetchNamed(quern_remote *remote, const char *name, const quern_remote_sink *
   return guarded(error, [&] {
     SignedArtifact artifact;
     const Outcome outcome = isEntryName(name) ? clientOf(remote)->fetchNamed(name, artifact)
-                                              : Outcome{Outcome::Failed, "this is no name of an entry"};
+                                              : Outcome{Outcome::Failed, "this is not the name of an entry"};
     return giveIfDone(outcome, artifact, bytes, origin, error);
   });
 }

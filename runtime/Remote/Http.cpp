@@ -100,7 +100,7 @@ Outcome outcomeOfStatus(long status) {
   if (status == statusNotFound || status == statusGone)
     return {Outcome::Missing, ""};
   const bool isFull = status == statusInsufficientStorage || status == statusTooLarge;
-  return {isFull ? Outcome::Full : Outcome::Failed, concat("the server answers with status ", status)};
+  return {isFull ? Outcome::Full : Outcome::Failed, concat("the server responded with status ", status)};
 }
 
 } // namespace
@@ -109,7 +109,7 @@ Outcome HttpConnection::ask(Method method, std::string_view name, Body &body, co
   if (!transfer)
     transfer = Transfer::make(address);
   if (!transfer)
-    return {Outcome::Failed, "no connection can be made: a file or library is missing, or memory"};
+    return {Outcome::Failed, "no connection can be created: a file, a library or memory is missing"};
   CURL *easy = transfer->handle();
   HeaderList headers;
   headers.add("Expect:"); // disables "100 Continue", which is slower for small bodies
@@ -147,7 +147,7 @@ Outcome HttpConnection::ask(Method method, std::string_view name, Body &body, co
     hasServerTime = true;
   }
   if (body.isTooLong)
-    outcome = {Outcome::Failed, "the server's answer is too long"};
+    outcome = {Outcome::Failed, "the server's response is too long"};
   if (outcome.kind != Outcome::Done)
     transfer.reset();
   return outcome.kind == Outcome::Done ? outcomeOfStatus(body.status) : outcome;
@@ -166,7 +166,7 @@ Outcome HttpConnection::put(const EntryName &name, std::string_view bytes, int64
   Body body;
   body.outgoing = bytes;
   Outcome outcome = ask(Method::Put, name, body, deadline);
-  return outcome.kind == Outcome::Missing ? Outcome{Outcome::Failed, "the server has no place for entries (404)"}
+  return outcome.kind == Outcome::Missing ? Outcome{Outcome::Failed, "the server does not store entries there (404)"}
                                           : outcome;
 }
 
@@ -195,7 +195,7 @@ Outcome HttpConnection::lease(const EntryName &name, int which, Lease &lease, co
   const bool wasThere =
       body.status == statusPreconditionFailed || body.status == statusConflict || body.status == statusNoContent;
   if (put.kind == Outcome::Missing)
-    return {Outcome::Failed, "the server has no place for entries (404)"};
+    return {Outcome::Failed, "the server does not store entries there (404)"};
   if (!wasThere && (put.kind != Outcome::Done || body.status == statusCreated))
     return put;
   if (!wasThere) // the status does not say whether the object existed: the last writer has the lease
@@ -214,8 +214,8 @@ Outcome HttpConnection::list(const std::function<void(const EntryName &)> &each,
   Outcome outcome = ask(Method::Get, "", body, deadlines());
   if (outcome.kind == Outcome::Missing || (outcome.kind == Outcome::Failed && body.status != 0))
     return {Outcome::Unsupported,
-            concat("the server gives no list of ", address.base, "/ac/ (status ", body.status,
-                   "); have it show the folder, as nginx does with autoindex, or give the problems in a file")};
+            concat("the server does not list ", address.base, "/ac/ (status ", body.status,
+                   "); enable a listing, such as nginx's autoindex, or pass the problems in a file")};
   if (outcome.kind != Outcome::Done)
     return outcome;
   std::unordered_set<EntryName> listed;

@@ -133,14 +133,14 @@ Result<std::array<unsigned char, 32>> parseKey(const std::string &path, std::str
   if (digits.size() != 64 ||
       sodium_hex2bin(key.data(), key.size(), digits.data(), digits.size(), nullptr, &size, &end) != 0 ||
       size != key.size() || end != digits.data() + digits.size())
-    return invalidArguments(path, " is no key: it must be one line, \"", tag, "\" and 64 hexadecimal digits");
+    return invalidArguments(path, " is not a key: it must be one line, \"", tag, "\" and 64 hexadecimal digits");
   return key;
 }
 
 Result<void> writeNewFile(const std::string &path, const std::string &text, mode_t mode) {
   const File file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode));
   if (file.get() < 0)
-    return failureOf(path, "cannot make");
+    return failureOf(path, "cannot create");
   if (::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) && fsync(file.get()) == 0)
     return {};
   const Error failure = failureOf(path, "cannot write");
@@ -163,7 +163,7 @@ bool isEntryName(std::string_view name) {
 }
 
 Result<void> prepareCryptography() {
-  return sodium_init() < 0 ? Result<void>(runtimeError("libsodium cannot be initialised")) : Result<void>();
+  return sodium_init() < 0 ? Result<void>(runtimeError("libsodium cannot be initialized")) : Result<void>();
 }
 
 Result<PrivateKey> readPrivateKey(const std::string &path) {

@@ -155,7 +155,7 @@ Outcome RedisConnection::connect(const Deadline &deadline) {
   reader = std::make_unique<RedisReader>();
   transfer = Transfer::make(address);
   if (!transfer)
-    return {Outcome::Failed, "no connection can be made: a file or library is missing, or memory"};
+    return {Outcome::Failed, "no connection can be created: a file, a library or memory is missing"};
   const std::string place =
       concat(address.isEncrypted ? "https://" : "http://", address.socket.empty() ? address.host : "localhost");
   curl_easy_setopt(transfer->handle(), CURLOPT_URL, place.c_str());

@@ -102,9 +102,9 @@ void Server::learn(const Outcome &outcome, std::vector<CircuitChange> &changes) 
     circuit.forgetProbe();
   } else if (outcome.isAnswer()) {
     if (circuit.succeed())
-      changes.push_back({false, concat("the remote cache ", place.text, " answers again")});
+      changes.push_back({false, concat("the remote cache ", place.text, " responds again")});
   } else if (circuit.fail(steadyNs())) {
-    changes.push_back({true, concat("the remote cache ", place.text, " is not asked for a while: ", outcome.reason)});
+    changes.push_back({true, concat("the remote cache ", place.text, " is suspended: ", outcome.reason)});
   }
 }
 

@@ -47,7 +47,7 @@ private:
 };
 
 Outcome overOutcome(const Deadline &deadline) {
-  return deadline.isCut() ? Outcome{Outcome::Cut, "interrupted"} : Outcome{Outcome::Late, "no answer in time"};
+  return deadline.isCut() ? Outcome{Outcome::Cut, "interrupted"} : Outcome{Outcome::Late, "no response in time"};
 }
 
 } // namespace
@@ -154,7 +154,7 @@ Outcome Transfer::perform(const Deadline &deadline) {
   isAdded = false;
   message[0] = '\0';
   if (curl_multi_add_handle(multi, easy) != CURLM_OK)
-    return {Outcome::Failed, "libcurl takes no transfer"};
+    return {Outcome::Failed, "libcurl rejected the transfer"};
   isAdded = true;
   for (;;) {
     int running = 0, left = 0;

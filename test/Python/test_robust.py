@@ -34,7 +34,7 @@ def test_errors():
             (lambda: quern.softmax(x, out=read_only), "invalid_arguments", "read-only"),
             (lambda: quern.softmax(x, out=broadcast), "invalid_arguments", "read-only"),
             (lambda: quern.softmax(x, out=numpy.zeros((2, 4), "f")), "invalid_arguments", "softmax C6"),
-            (lambda: quern.softmax(x, out=[1]), "invalid_arguments", "no array"),
+            (lambda: quern.softmax(x, out=[1]), "invalid_arguments", "not an array"),
             (lambda: quern.softmax(line[:8], out=line[4:12]), "invalid_arguments", "overlaps"),
             (lambda: quern.softmax(numpy.zeros((1,) * 13, "f")), "unimplemented", "12"),
             (lambda: quern.binary(x, numpy.zeros(4, "f")), "invalid_arguments", "broadcast"),

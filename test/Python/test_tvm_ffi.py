@@ -40,7 +40,7 @@ def test_calls(library, draw):
 def test_errors(library):
     module = tvm_ffi.load_module(str(library))
     x, y = numpy.zeros((8, 100), "f"), numpy.zeros((8, 100), "f")
-    for arguments, kind, part in [((x,), TypeError, "2 tensors, not 1"), ((x, 3), TypeError, "no tensor"),
+    for arguments, kind, part in [((x,), TypeError, "2 tensors, not 1"), ((x, 3), TypeError, "not a tensor"),
                                   ((x[:4], y), ValueError, "f32:8x100"), ((x, y.T), ValueError, "f32:8x100"),
                                   ((x.astype(float), y), ValueError, "f32:8x100"), ((x, x[:, :]), None, "")]:
         if kind is None:
@@ -73,7 +73,7 @@ assert "libquern-compiler" not in open("/proc/self/maps").read()
 
 def test_names():
     from quern import tvm_ffi as maker
-    with pytest.raises(quern.Error, match="no name"):
+    with pytest.raises(quern.Error, match="not the name"):
         maker.source({"a b": "softmax fwd_i src=f32:8x100:ab dst=f32:8x100:ab axis=1"})
 
 

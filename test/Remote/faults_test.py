@@ -139,7 +139,7 @@ class Faults(FaultTest):
             text = host.quern("cache", "prewarm", "-f", problems)
         lines = [one for one in text.splitlines() if one.startswith("quern,remote,")]
         self.assertEqual(len(lines), 1, text)
-        self.assertIn(f"quern,remote,off,the remote cache redis://127.0.0.1:{server.port} is not asked", lines[0])
+        self.assertIn(f"quern,remote,off,the remote cache redis://127.0.0.1:{server.port} is suspended", lines[0])
         self.assertIn("20 compiled", text)
 
     def testClocksThatAreWrongOrJump(self):

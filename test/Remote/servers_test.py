@@ -342,7 +342,7 @@ class CommandTest(RemoteTest):
             self.assertIn("1 pulled", self.host("reader", "").quern("cache", "pull", server.url))
         with Nginx(autoindex="off") as server:
             text = self.host("x", "").quern("cache", "list", server.url, check=False)
-            self.assertIn("gives no list of", text)
+            self.assertIn("does not list", text)
             self.assertIn("autoindex", text)
 
     def testPullOfAPackListAndOfTargets(self):

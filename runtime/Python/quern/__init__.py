@@ -21,7 +21,7 @@ from quern.problem import Problem
 __version__ = ".".join(map(str, _quern.version()[:3]))
 
 Device = collections.namedtuple("Device", "kind name target")
-Device.__doc__ = "What kernels can run on: kind (cpu, gpu), name, and what code is compiled for."
+Device.__doc__ = "A device for kernels: its kind (cpu, gpu), its name, and the target of its code."
 
 
 def devices():

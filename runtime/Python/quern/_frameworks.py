@@ -39,7 +39,7 @@ def type_name(dtype):
     elif text not in NAMES:
         text = numpy.dtype(dtype).name
     if text not in NAMES:
-        raise Error(f"'{dtype}' is no type that Quern computes with", 3)
+        raise Error(f"'{dtype}' is not a type that Quern supports", 3)
     return NAMES[text]
 
 

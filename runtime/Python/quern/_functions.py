@@ -124,7 +124,7 @@ def _plan_reorder(tensors, outs, axes, dtype):
         rank = len(src.dims)
         order = list(reversed(range(rank))) if axes == "reversed" else [_axis(axis, rank) for axis in axes]
         if sorted(order) != list(range(rank)):
-            raise Error(f"axes are {axes}; they are to be a permutation of 0 to {rank - 1}")
+            raise Error(f"axes are {axes}; they must be a permutation of 0 to {rank - 1}")
         src = Tensor(src.type, [src.dims[axis] for axis in order], [src.strides[axis] for axis in order])
     dst = _like(src, outs[0], dtype)
     return plan(f"reorder src={src.text} dst={dst.text}", [SRC], [(DST, dst)])

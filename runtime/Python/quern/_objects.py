@@ -22,7 +22,7 @@ class _Operation:
 
 
 def _of(name, function):
-    document = (f"`quern.{function.__name__}` with its parameters given once: {name}(…)(arrays, out=…).\n\n"
+    document = (f"`quern.{function.__name__}` with parameters that are set once: {name}(…)(arrays, out=…).\n\n"
                 f"{function.__doc__}")
     return type(name, (_Operation,), {"_function": staticmethod(function), "__doc__": document, "__module__": "quern"})
 

@@ -49,9 +49,9 @@ def result_shapes(parameters, tensors):
     cell, direction = parameters[:2]
     for name, tensor in tensors.items():
         if tensor and len(tensor[1]) != RANKS[name]:
-            raise Error(f"{name} has {len(tensor[1])} dims; it is to have {RANKS[name]}")
+            raise Error(f"{name} has {len(tensor[1])} dims; it must have {RANKS[name]}")
     if cell not in GATES:
-        raise Error(f"'{cell}' is no cell; {', '.join(GATES)} are")
+        raise Error(f"'{cell}' is not a cell; {', '.join(GATES)} are supported")
     type, (steps, batch, _) = tensors["src_layer"]
     layers, directions, _, _, hidden = tensors["weights_layer"][1]
     projection = tensors.get("weights_projection")

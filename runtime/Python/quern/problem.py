@@ -23,9 +23,9 @@ STAGES = ("emit", "schedule", "lower", "llvm", "asm")
 Argument = collections.namedtuple("Argument", "name index is_output type dims layout")
 Argument.__doc__ = "A tensor of a problem: its name, QUERN_ARG_ number, direction, type, dims (-1: open) and layout."
 Timing = collections.namedtuple("Timing", "minimum median runs")
-Timing.__doc__ = "Seconds of an execution, and how many were timed."
+Timing.__doc__ = "Minimum and median seconds of an execution, and the number of timed executions."
 Check = collections.namedtuple("Check", "ok worst threshold max_abs_error text")
-Check.__doc__ = "A comparison with the reference: `worst` is in units of the threshold, 1 or less is right."
+Check.__doc__ = "A comparison with the reference: `worst` is in units of the threshold; at most 1 passes."
 
 _COLOURS = [
     ("comment", r"//[^\n]*|;[^\n]*", "#6a737d"), ("string", r'"[^"\n]*"', "#22863a"),
@@ -118,7 +118,7 @@ class Problem:
         """Returns the problem after a stage: "emit", "schedule", "lower", "llvm" or "asm". See `compile` for
         `target`."""
         if stage not in STAGES:
-            raise Error(f"'{stage}' is no stage; {', '.join(STAGES)} are")
+            raise Error(f"'{stage}' is not a stage; {', '.join(STAGES)} are supported")
         return Dump(_quern.compile(self.text, target, FORMS[stage]).decode())
 
     def compile(self, target=None, form="artifact"):
@@ -132,7 +132,7 @@ class Problem:
             bytes.
         """
         if form not in FORMS:
-            raise Error(f"'{form}' is no form; {', '.join(FORMS)} are")
+            raise Error(f"'{form}' is not a form; {', '.join(FORMS)} are supported")
         return _quern.compile(self.text, target, FORMS[form])
 
     @property

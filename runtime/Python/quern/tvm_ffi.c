@@ -87,7 +87,7 @@ static quern_status_t bindTensor(const Function *function, const TVMFFIAny *valu
     tensor = (const DLTensor *)value->v_ptr;
   else if (value->type_index == kTVMFFITensor)
     tensor = (const DLTensor *)((const char *)value->v_obj + sizeof(TVMFFIObject));
-  *why = !tensor                                              ? "an argument is no tensor"
+  *why = !tensor                                              ? "an argument is not a tensor"
          : tensor->device.device_type != kDLCPU               ? "a tensor is not in the CPU's memory"
          : tensor->ndim < 1 || tensor->ndim > QUERN_MAX_NDIMS ? "a tensor has no dims, or more than 12"
                                                               : NULL;

@@ -35,7 +35,7 @@ def source(problems, target=None):
     parts = ['#include "tvm_ffi.c"\n']
     for name, problem in problems.items():
         if not name.isidentifier() or not name.isascii():
-            raise Error(f"'{name}' is no name of a function")
+            raise Error(f"'{name}' is not the name of a C function")
         problem = problem if isinstance(problem, Problem) else Problem(problem)
         arguments = problem.arguments
         if len(arguments) > 64:
@@ -82,16 +82,16 @@ def export(problems, path, *, target=None, include=None, compiler=None):
 
 def main(arguments):
     """Runs `quern compile 'LINE'… --emit=tvm-ffi --name=N… -o FILE.so`; returns the exit code."""
-    parser = argparse.ArgumentParser(prog="quern compile", description="A library of functions for TVM's FFI.")
-    parser.add_argument("line", nargs="*", help="a problem")
+    parser = argparse.ArgumentParser(prog="quern compile", description="Builds a library of functions for TVM's FFI.")
+    parser.add_argument("line", nargs="*", help="Problems in text form")
     parser.add_argument("--emit", choices=["tvm-ffi"])
     parser.add_argument("--name", action="append", default=[],
-                        help="of the function of each line, in their order; by default its primitive")
+                        help="Names of the functions, in the order of the lines (default: their primitives)")
     parser.add_argument("--mlir", metavar="FILE[:function]", action="append", default=[],
-                        help="a function in MLIR, whose name the function has; behind the lines")
-    parser.add_argument("--target", help="by default this machine")
-    parser.add_argument("--include", help="folder of tvm/ffi/c_api.h; by default that of apache-tvm-ffi")
-    parser.add_argument("--compiler", help="of C; by default $CC or cc")
+                        help="Functions in MLIR, which follow the lines and keep their names")
+    parser.add_argument("--target", help="Target of the kernels (default: this machine)")
+    parser.add_argument("--include", help="Folder of tvm/ffi/c_api.h (default: that of apache-tvm-ffi)")
+    parser.add_argument("--compiler", help="C compiler (default: $CC or cc)")
     parser.add_argument("-o", dest="output", required=True)
     options = parser.parse_args(arguments)
     try:

@@ -273,8 +273,9 @@ Array::Taken Array::takeExchange(nb::handle object) {
   if (!api)
     return Taken::NotThisWay;
   if (nb::getattr(object, "requires_grad", nb::none()).ptr() == Py_True)
-    fail(quern_invalid_arguments, "an array requires a gradient, which this function has not: detach() it, or take the "
-                                  "function of quern.torch");
+    fail(quern_invalid_arguments,
+         "an array requires a gradient, which this function does not compute: detach() it, or call "
+         "the function of quern.torch");
   if (isNegative(object))
     return Taken::OnlyACopy;
   nb::dlpack::dltensor tensor{};
@@ -373,7 +374,7 @@ void Array::take(nb::handle object, Access access) {
   if (taken == Taken::Yes)
     return;
   if (taken == Taken::NotThisWay && access == Access::Write)
-    fail(quern_invalid_arguments, "out is no array: it has neither the buffer protocol nor DLPack");
+    fail(quern_invalid_arguments, "out is not an array: it has neither the buffer protocol nor DLPack");
   takeCopy(object, access);
 }
 

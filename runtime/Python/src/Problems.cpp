@@ -49,7 +49,7 @@ Tensor makeTensor(const std::string &type, const std::vector<int64_t> &dims,
   Tensor tensor;
   tensor.type = typeFromName(type);
   if (tensor.isAbsent())
-    fail(quern_invalid_arguments, "'" + type + "' is no type");
+    fail(quern_invalid_arguments, "'" + type + "' is not a type");
   if (dims.size() > QUERN_MAX_NDIMS || (strides && strides->size() != dims.size()))
     fail(quern_invalid_arguments, "dims and strides are of different ranks, or of more than 12");
   tensor.rank = static_cast<int32_t>(dims.size());

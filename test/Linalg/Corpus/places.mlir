@@ -22,9 +22,9 @@
 // RUN: not quern run --mlir=%s:stepping --sizes=0 2>&1 | FileCheck %s --check-prefix=STEP
 // STEP: the step of a part in dim 0 of arg0 is 0; 1 to
 // RUN: not quern run --mlir=%s:any_rows --sizes=4,2,5 2>&1 | FileCheck %s --check-prefix=OTHER
-// OTHER: the size of a part in dim 0 of arg0 is 5; by the other sizes it is 4
+// OTHER: the size of a part in dim 0 of arg0 is 5; the other sizes require 4
 // RUN: not quern run --mlir=%s:any_rows --sizes=70,0,70 2>&1 | FileCheck %s --check-prefix=LONGER
-// LONGER: the offset of a part in dim 0 of arg0 is 0; by the other sizes none is possible
+// LONGER: the offset of a part in dim 0 of arg0 is 0; the other sizes allow no value
 // RUN: not quern run --mlir=%s:extract 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // UNKNOWN: the number arg1 is known only at execution; give it (--sizes)
 #rc = affine_map<(r, c) -> (r, c)>

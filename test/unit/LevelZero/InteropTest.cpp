@@ -242,7 +242,7 @@ TEST_F(Interop, AWaitIsForAllThatWasBeforeIt) {
   ASSERT_OK(zeEventCreate(pool, &second, &behind));
   ze_interop::execute(run.kernel, order, {{QUERN_ARG_SRC, src}, {QUERN_ARG_DST, run.dst}}, {before});
   failDriverCall(2, ZE_RESULT_NOT_READY); // after the call that appends the barrier
-  EXPECT_THAT(messageOf([&] { order.wait(); }), HasSubstr("zeEventHostSynchronize() gave ZE_RESULT_NOT_READY"));
+  EXPECT_THAT(messageOf([&] { order.wait(); }), HasSubstr("zeEventHostSynchronize() returned ZE_RESULT_NOT_READY"));
   ze_interop::execute(run.kernel, order, {{QUERN_ARG_SRC, src}, {QUERN_ARG_DST, dst}}, {behind});
   std::atomic<bool> isSignalled{false};
   std::thread signals([&] {

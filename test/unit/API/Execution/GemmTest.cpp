@@ -244,7 +244,7 @@ TEST_F(GemmTest, MatricesBeyondTheAddressSpaceAreRefused) {
   };
   EXPECT_EQ(status('N', 2, 3, 4, INT64_MAX, 3, 3), quern_invalid_arguments);
   EXPECT_STREQ(quern_get_last_error_message(),
-               "lda is 9223372036854775807; A of 2 rows of 4 elements then ends beyond the address space");
+               "lda is 9223372036854775807; A of 2 rows of 4 elements then exceeds the address space");
   EXPECT_EQ(status('T', 2, 3, 4, INT64_MAX / 8, 3, 3), quern_invalid_arguments);
   EXPECT_EQ(status('N', 2, 3, 4, 4, INT64_MAX, 3), quern_invalid_arguments);
   EXPECT_EQ(status('N', 2, 3, 4, 4, 3, INT64_MAX / 4), quern_invalid_arguments);
@@ -289,9 +289,9 @@ TEST_F(GemmTest, AMatrixThatOverlapsIsRefused) {
     return quern_sgemm('N', 'T', 4, 4, 4, 1, a, 8, b, 8, 0, c, ldc);
   };
   EXPECT_EQ(product(all, all + 32, all, 8), quern_invalid_arguments);
-  EXPECT_STREQ(quern_get_last_error_message(), "C overlaps A; it must be apart from it");
+  EXPECT_STREQ(quern_get_last_error_message(), "C overlaps A; they must not overlap");
   EXPECT_EQ(product(all, all + 32, all + 59, 4), quern_invalid_arguments);
-  EXPECT_STREQ(quern_get_last_error_message(), "C overlaps B; it must be apart from it");
+  EXPECT_STREQ(quern_get_last_error_message(), "C overlaps B; they must not overlap");
   EXPECT_EQ(values, before);
   EXPECT_EQ(product(all, all + 32, all + 4, 8), quern_success) << "the columns behind A's";
   EXPECT_EQ(values[4], 16);
@@ -302,7 +302,7 @@ TEST_F(GemmTest, AMatrixThatOverlapsIsRefused) {
   EXPECT_EQ(
       quern_gemm_u8s8s32('N', 'N', 'R', 4, 4, 4, 1, a.data(), 4, 0, b.data(), 4, 0, 0, c.data(), 4, c.data() + 15),
       quern_invalid_arguments);
-  EXPECT_STREQ(quern_get_last_error_message(), "C overlaps co; it must be apart from it");
+  EXPECT_STREQ(quern_get_last_error_message(), "C overlaps co; they must not overlap");
   EXPECT_EQ(
       quern_gemm_u8s8s32('N', 'N', 'R', 4, 4, 4, 1, a.data(), 4, 0, b.data(), 4, 0, 0, c.data(), 4, c.data() + 16),
       quern_success);

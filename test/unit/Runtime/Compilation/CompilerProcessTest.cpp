@@ -179,7 +179,7 @@ TEST_F(CompilerProcessTest, CodeForADeviceIsCompiledThereAsWell) {
 TEST_F(CompilerProcessTest, WhatTheCompilerRefusesIsRefused) {
   expectPart(compileWith("refuse"), "the fake compiler was told to refuse");
   EXPECT_EQ(status, quern_unimplemented);
-  expectPart(compileWith("garbage"), "gave an artifact that is not one");
+  expectPart(compileWith("garbage"), "returned an invalid artifact");
   EXPECT_EQ(compileWith("noise"), "");
 }
 
@@ -444,9 +444,9 @@ TEST_F(CompilerProcessTest, ClosedStandardStreamsAreNotTaken) {
 
 TEST_F(CompilerProcessTest, BadSettingsAreRefused) {
   for (auto [name, value, part] :
-       {std::tuple("QUERN_COMPILER", "proces", "it is library or process"),
+       {std::tuple("QUERN_COMPILER", "proces", "it must be library or process"),
         std::tuple("QUERN_COMPILER_SECONDS", "0", "1 to 86400"), std::tuple("QUERN_COMPILER_SECONDS", "1.5", "'1.5'"),
-        std::tuple("QUERN_COMPILER_MIB", "many", "'many'; it is a number of MiB"),
+        std::tuple("QUERN_COMPILER_MIB", "many", "'many'; it must be a number of MiB"),
         std::tuple("QUERN_COMPILER_MIB", "99999999999999999999", "512 to"),
         std::tuple("QUERN_LINKER", "orc", "linked by the loader")}) {
     test::ScopedEnvironment bad(name, value);

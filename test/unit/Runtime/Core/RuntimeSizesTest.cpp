@@ -70,7 +70,7 @@ TEST(RuntimeSizes, WhatDoesNotFitIsNamed) {
   EXPECT_EQ(why(src, "f32:4x6:ab"), "dim 1 of src is 6; the primitive takes 5");
   EXPECT_EQ(why(src, "f32:4x5:ba"), "stride 0 of src is 1; the primitive takes 5");
   EXPECT_EQ(why(src, "f32:4x5:ab:off3"), "offset 0 of src is 3; the primitive takes 0");
-  EXPECT_EQ(why(src, "f32:16x5:Ab16a"), "src is not plain; an argument with runtime dims must be");
+  EXPECT_EQ(why(src, "f32:16x5:Ab16a"), "src is not plain; an argument with runtime dims must be plain");
   EXPECT_EQ(why(src, "f32:?x5:ab"), "dim 0 of src is not known at execution");
   EXPECT_EQ(why(dst, "f32:4x5:s0x1"), "dst has stride 0 over a dim greater than 1; only a source may broadcast");
   int64_t sizes[4];

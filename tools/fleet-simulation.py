@@ -141,17 +141,17 @@ class Fleet:
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--hosts", type=int, default=10000)
-    parser.add_argument("--processes", type=int, default=8, help="of each host")
-    parser.add_argument("--apart", action="store_true", help="each process asks on its own")
-    parser.add_argument("--kernels", type=int, default=60, help="of the model")
-    parser.add_argument("--spread", type=float, default=10, help="seconds that the starts are spread over")
-    parser.add_argument("--bound", type=float, default=30, help="QUERN_REMOTE_MS")
-    parser.add_argument("--patience", type=float, default=2000, help="QUERN_REMOTE_WAIT_MS")
-    parser.add_argument("--bytes", type=int, default=5000, help="of an entry")
-    parser.add_argument("--compile", type=float, default=8, help="ms of compiling a kernel")
-    parser.add_argument("--between", type=float, default=1, help="ms between a kernel and the next look-up")
-    parser.add_argument("--requests", type=float, default=80000, help="a second, that the server can answer")
-    parser.add_argument("--gbit", type=float, default=10, help="of its network")
+    parser.add_argument("--processes", type=int, default=8, help="number of processes of each host")
+    parser.add_argument("--apart", action="store_true", help="each process sends its own requests")
+    parser.add_argument("--kernels", type=int, default=60, help="number of kernels of the model")
+    parser.add_argument("--spread", type=float, default=10, help="period in which the hosts start, in s")
+    parser.add_argument("--bound", type=float, default=30, help="QUERN_REMOTE_MS, in ms")
+    parser.add_argument("--patience", type=float, default=2000, help="QUERN_REMOTE_WAIT_MS, in ms")
+    parser.add_argument("--bytes", type=int, default=5000, help="size of an entry")
+    parser.add_argument("--compile", type=float, default=8, help="time to compile a kernel, in ms")
+    parser.add_argument("--between", type=float, default=1, help="time between a kernel and the next look-up, in ms")
+    parser.add_argument("--requests", type=float, default=80000, help="requests per second that the server can answer")
+    parser.add_argument("--gbit", type=float, default=10, help="bandwidth of its network, in Gbit/s")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     fleet = Fleet(options)
@@ -162,12 +162,12 @@ def main():
     print(f"{options.hosts} hosts of {options.processes} processes{' apart' if options.apart else ''}, "
           f"{options.kernels} kernels of {options.bytes} bytes, {options.spread:g} s of starts, "
           f"bound {options.bound:g} ms, patience {options.patience:g} ms, seed {options.seed}")
-    print(f"most requests in a second  {max(fleet.server.requests.values())}")
-    print(f"most bytes in a second     {max(fleet.server.bytes.values()) / 1e6:.1f} MB")
+    print(f"maximum requests per second {max(fleet.server.requests.values())}")
+    print(f"maximum bytes per second    {max(fleet.server.bytes.values()) / 1e6:.1f} MB")
     most = options.hosts * options.processes * options.kernels
-    print(f"compilations in the fleet  {sum(fleet.compilations)} of {most}, "
+    print(f"compilations in the fleet   {sum(fleet.compilations)} of {most}, "
           f"at most {max(fleet.compilations)} of one kernel")
-    print(f"start of a process         median {at(0.5):.0f} ms, 99th percentile {at(0.99):.0f} ms; "
+    print(f"start of a process          median {at(0.5):.0f} ms, 99th percentile {at(0.99):.0f} ms; "
           f"without a server {cold + options.kernels * options.between:.0f} ms")
 
 

@@ -320,7 +320,7 @@ class Copy:
                 done.add(tuple(command))
                 status, output = self.run(command, seconds, environment)
                 if status:
-                    print(f"left out, since without a mistake it gives {status}: {' '.join(command)}\n{output[-400:]}",
+                    print(f"left out, because without a mistake its status is {status}: {' '.join(command)}\n{output[-400:]}",
                           flush=True)
                     self.leftOut.add(tuple(command))
 
@@ -378,16 +378,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=10, help="mistakes that compile or not")
-    parser.add_argument("--only", default="", help="a regular expression that a path matches")
-    parser.add_argument("--copy", default=os.path.join(root, "build", "mutants"), help="where mistakes are made")
-    parser.add_argument("--report", help="JSON lines, appended to")
+    parser.add_argument("--count", type=int, default=10, help="number of mistakes, including those that do not compile")
+    parser.add_argument("--only", default="", help="regular expression of paths")
+    parser.add_argument("--copy", default=os.path.join(root, "build", "mutants"), help="copy of the tree in which mistakes are made")
+    parser.add_argument("--report", help="file to which results are appended as JSON lines")
     parser.add_argument("--survivors", metavar="REPORT",
-                        help="in place of drawn ones those that survived in a report of another run")
-    parser.add_argument("--prefix", default="", help="a command that runs the others, such as nice")
+                        help="report of another run whose surviving mistakes are tested instead of random ones")
+    parser.add_argument("--prefix", default="", help="command that runs the others, such as nice")
     parser.add_argument("--trusted", action="store_true",
-                        help="that every test passes without a mistake: do not run them first")
-    parser.add_argument("--leave-out", default="", help="a regular expression of commands that are not run")
+                        help="skip the initial run, because every test passes without a mistake")
+    parser.add_argument("--leave-out", default="", help="regular expression of commands that are not run")
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
     drawn = again(root, options.survivors) if options.survivors else draw(root, options)

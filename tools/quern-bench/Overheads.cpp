@@ -344,7 +344,7 @@ std::vector<Overhead> measureOverheads(const std::vector<std::string> &lines, in
   found.push_back(summarize("memory hit of a function in MLIR, 64 KiB", "µs", timeFunctionHits(engine, 65536), 33));
   found.push_back(summarize("execute, beyond the kernel", "ns", timeExecution(engine), 150));
   found.push_back(
-      summarize("execute, beyond the kernel, specialised after its family's", "ns", timePromotedExecution(engine), 60));
+      summarize("execute, beyond the kernel, specialized after its family's", "ns", timePromotedExecution(engine), 60));
   const ProcessStarts starts = measureProcessStarts(folder.path, cpu);
   found.push_back(summarize("process start to first result, nothing cached", "ms", starts.uncached, 30));
   found.push_back(summarize("process start to first result, disk cache warm", "ms", starts.onDisk, 8));

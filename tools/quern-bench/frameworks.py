@@ -234,10 +234,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="numpy,jax")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--seconds", type=float, default=0.3, help="for each function that is timed")
+    parser.add_argument("--seconds", type=float, default=0.3, help="time for each function, in s")
     parser.add_argument("--quick", action="store_true", help="fewer shapes")
     parser.add_argument("--busy", action="store_true",
-                        help="for a machine with other work: measure CPU time of the one thread")
+                        help="for a machine with other load: measure the CPU time of one thread")
     options = parser.parse_args()
     if options.busy:
         global clock  # pylint: disable=global-statement

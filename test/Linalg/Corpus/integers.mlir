@@ -1,4 +1,5 @@
-// Input: integers: divisions by any value, half-byte types in every order, and chains of operations.
+// Input: integers: divisions by any value, half-byte types in every order, and chains of operations. Checks that a
+// chain is one problem.
 // REQUIRES: compiler
 // RUN: quern explain --mlir=%s:chain --target=avx2 | FileCheck %s --check-prefix=WHOLE
 // WHOLE: {{^}}@function: 

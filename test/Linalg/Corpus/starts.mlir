@@ -1,4 +1,5 @@
-// Input: reductions with any initial value, and reductions over no elements, whose result is the initial value.
+// Input: reductions with any initial value, and reductions over no elements, whose result is the initial value. Checks
+// that a bias as initial value is part of the product's problem.
 // REQUIRES: compiler
 // RUN: quern explain --mlir=%s:bias --target=avx2 | FileCheck %s --check-prefix=WHOLE
 // WHOLE: {{^}}@function: 

@@ -1,7 +1,7 @@
 // Input: products for matrix registers (AMX). Checks that blocks of 2x2 matrices stay in registers over all of K, that
 // a call configures the registers once, that matrices of one height cover the rows (40 = 14 + 14 + 12: the last starts
-// two rows higher), and that a partial step of K (less than 16) is copied to zeroed memory. A product of few rows uses
-// vectors.
+// two rows higher), and that the remainder of K (less than 16 pairs) is copied to zeroed memory. A product of few rows
+// uses vectors.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core_amx | FileCheck %s
 // RUN: quern-opt %s --codegen --target=avx512_core_amx | FileCheck %s --check-prefix=ASM

@@ -1,4 +1,5 @@
 // Input: sums that start from the result of an earlier product in a buffer, and activated gates as separate results.
+// Checks that the initial sums are loaded, masked at the last columns.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s
 // RUN: quern-opt %s --check --target=avx512_core_bf16

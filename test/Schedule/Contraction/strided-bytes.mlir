@@ -1,4 +1,5 @@
-// Input: bytes with K contiguous, and only the third of three gates.
+// Input: bytes with K contiguous, and only the third of three gates. Checks that there is one accumulator, without
+// dots, and that columns are loaded one by one.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s
 // RUN: quern-opt %s --check --target=avx512_core_bf16

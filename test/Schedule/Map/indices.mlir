@@ -1,7 +1,7 @@
 // Input: bodies that read loop indices, which are operands without memory. Checks that an index along the contiguous
 // dim is a number plus a constant per lane, and along other loops one number for all lanes. This holds for a loop that
 // is split at the destination's blocks, for blocks that are not full, for transpositions of other operands and for
-// single elements. Axes along which an index is not linear as an address stay separate.
+// single elements. Axes that are contiguous in memory stay separate if an index does not continue across them.
 // REQUIRES: compiler
 // RUN: split-file %s %t
 // RUN: quern-opt %t/flat.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=FLAT --implicit-check-not=linalg.

@@ -1,6 +1,7 @@
 // Input: four gates of a cell with weights in panels of 16 columns. The gates of a panel are adjacent, and the last
 // panel is padded. Two products go into the same sums, then one elementwise op has two results. Checks that both
-// products share one loop over K, whose two iterations select the buffers, and that only the last columns are masked.
+// products share one loop over K, inside a loop of two iterations that selects the buffers, and that the last columns
+// are masked.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --implicit-check-not=alloc --implicit-check-not=linalg. --implicit-check-not=vector.maskedload{{.*}}arg3
 // RUN: quern-opt %s --check --target=avx512_core

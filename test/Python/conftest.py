@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Options, and the closing lines that tools/test.sh adds up."""
+"""Options and fixtures for pytest, and the last lines of the output, whose counts tools/test.sh adds up."""
 
 import os
 import sys
@@ -34,5 +34,5 @@ def pytest_unconfigure(config):
 
 @pytest.fixture
 def draw():
-    """Normal numbers, the same in every run."""
+    """A random number generator with the same seed in every test."""
     return numpy.random.default_rng(20261125)

@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What models of characters learn."""
+"""The text for tests that train models of characters."""
 
 import numpy
 
@@ -11,7 +11,7 @@ TEXT = ("It is a truth universally acknowledged, that a single man in possession
 
 
 def batches(steps, length, batch):
-    """Letters of the text as numbers, and each one's successor: [length, batch]."""
+    """Yields (letters, next letters) `steps` times, as numbers of shape [length, batch], from random positions."""
     letters = sorted(set(TEXT))
     numbers = numpy.array([letters.index(letter) for letter in TEXT])
     draw = numpy.random.default_rng(3)

@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What functions compute, in NumPy and double precision, and how near a result has to be."""
+"""Reference functions in NumPy with double precision, and the comparison of results with them."""
 
 import gc
 import os
@@ -14,12 +14,12 @@ EPSILON = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloa
 
 
 def dtype(name):
-    """The dtype of a name, ml_dtypes' as well."""
+    """Returns the dtype with this name, of NumPy or of ml_dtypes."""
     return numpy.dtype(getattr(ml_dtypes, name, name) if name not in ("float32", "float64") else name)
 
 
 def near(got, expected, roundings=8, floor=1.0):
-    """Asserts that `got` is `expected` within so many roundings of its type, relative to `floor` at least."""
+    """Asserts that |got - expected| <= roundings * EPSILON * max(|expected|, floor); integers must be equal."""
     got = numpy.asarray(got)
     assert got.shape == expected.shape, (got.shape, expected.shape)
     epsilon = EPSILON.get(got.dtype.name)
@@ -49,7 +49,8 @@ def sigmoid(x):
 
 
 def _step(cell, gates, states, hidden, cells):
-    """One step: `gates` [N, G, H] from the input, `states` the function of a state that its part of the gates is."""
+    """Returns the states after one time step. `gates` is the part of the gates from the input, of shape [N, G, H];
+    `states` is a function that returns the part from a state."""
     if cell == "lstm":
         i, f, g, o = numpy.moveaxis(gates + states(hidden), 1, 0)
         cells = sigmoid(f) * cells + sigmoid(i) * numpy.tanh(g)
@@ -59,13 +60,13 @@ def _step(cell, gates, states, hidden, cells):
     u, r = (sigmoid(gates[:, k] + states(hidden)[:, k]) for k in (0, 1))
     if cell == "gru":
         o = numpy.tanh(gates[:, 2] + states(r * hidden)[:, 2])
-    else:  # lbr_gru: gate 3 of the bias belongs to the state's part
+    else:  # lbr_gru: the bias of gate 3 is added to the part from the state
         o = numpy.tanh(gates[:, 2] + r * (states(hidden)[:, 2] + gates[:, 3]))
     return u * hidden + (1 - u) * o, cells
 
 
 def run_cell(cell, x, w, u, bias, hidden, cells, lengths=None, reverse=False):
-    """One layer and direction over [T, N, I]: y, the last state and cell."""
+    """Runs one layer and direction on x [T, N, I], updating `hidden` and `cells`; returns (y, hidden, cells)."""
     steps, batch, _ = x.shape
     gates = numpy.einsum("tni,igh->tngh", x, w)
     if cell == "lbr_gru":
@@ -84,7 +85,7 @@ def run_cell(cell, x, w, u, bias, hidden, cells, lengths=None, reverse=False):
 
 
 def rnn(cell, x, w, u, bias=None, h0=None, c0=None, lengths=None, direction="left2right"):
-    """As quern.rnn, gru and lstm: (y, h, c), with each direction a stack of its own."""
+    """Computes the same as quern.rnn, gru and lstm: (y, h, c). Each direction is a separate stack of layers."""
     x, w, u = (numpy.asarray(array).astype(numpy.float64) for array in (x, w, u))
     layers, directions, _, gates, hidden = w.shape
     batch = x.shape[1]
@@ -109,7 +110,7 @@ def resident():
 
 
 def keeps_no_memory(call, count=10000):
-    """Calls it so often that what each keeps would show in the resident set."""
+    """Asserts that `count` calls do not increase the resident memory: a leak in each call would be visible."""
     for _ in range(count // 20):
         call()
     gc.collect()

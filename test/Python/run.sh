@@ -2,14 +2,13 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Builds the Python package against a built tree and tests it. The last line is "N passed, N failed".
+# Builds the Python package with a built tree and tests it. The last line of the output is "N passed, N failed".
 #
-#   test/Python/run.sh [--torch] BUILD [OPTION…]   BUILD: build/release; what follows is pytest's
+#   test/Python/run.sh [--torch] BUILD [OPTION…]   BUILD is e.g. build/release; OPTIONs are passed to pytest
 #
-# The interpreter and what the package is built with are build/peers/python, JAX is build/peers/jax, and an example is
-# tried where there is build/peers/flax; with --torch the tests that need PyTorch, which is build/peers/torch, run
-# instead of those that need JAX. The package is installed into
-# build/python, and built again where a source has changed.
+# The interpreter and the build requirements are in build/peers/python. The tests that need JAX run with build/peers/jax
+# and, for one example, with build/peers/flax if it exists. With --torch, the tests that need PyTorch run instead, with
+# build/peers/torch. The package is installed into build/python and rebuilt if a source has changed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -29,8 +28,8 @@ cmake --install "$build" --prefix build/python/prefix > build/python-install.log
   -C cmake.define.QUERN_XLA_INCLUDE="$(packages jax)/jaxlib/include" -C cmake.define.QUERN_TORCH="$torch" \
   ./runtime/Python \
   > build/python-package.log 2>&1 || { cat build/python-package.log; echo "0 passed, 1 failed"; exit 1; }
-# One copy of NumPy: the framework's.
+# The framework's copy of NumPy comes first, so that only one is loaded.
 export PYTHONPATH=$PWD/build/python/site:$(packages $framework):$(packages python):$(packages flax)
-# Where kernels come from must not depend on whether the build that was installed had made its families.
+# Not all builds contain families, and tests check the origin of kernels, so families are not used.
 export QUERN_TIERS=specialised
 "$python" -m pytest -q -p no:cacheprovider --show-capture=no --framework=$framework "$@" test/Python

@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Numbers next to arrays, arguments of a wrong kind, default types, copies and pickles of objects."""
+"""Tests numbers next to arrays, arguments of a wrong kind, default types, and copies and pickles of objects."""
 
 import copy
 import gc

@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The examples of the docs and of docstrings print what they say."""
+"""Tests that the examples of the docs and of docstrings print the results that are shown there."""
 
 import doctest
 import importlib.util

@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Every function against NumPy in double, over shapes, strides and types."""
+"""Compares every function with NumPy in double precision, for several shapes, strides and types."""
 
 import math
 
@@ -13,7 +13,7 @@ import quern
 
 FLOATS = ["float64", "float32", "float16", "bfloat16", "float8_e5m2", "float8_e4m3fn"]
 SHAPES = [(), (1,), (7,), (3, 5), (1, 16), (4, 3, 33), (2, 3, 4, 5), (2, 1, 3, 1, 2, 2)]
-# Ways to lay out an array: each returns one with the elements of the dense `x`.
+# Memory layouts: each function returns an array with this layout and the elements of the dense array `x`.
 STRIDES = {
     "dense": lambda x: x,
     "transposed": lambda x: numpy.ascontiguousarray(x.T).T,

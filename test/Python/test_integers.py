@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Arithmetic of integers against NumPy's in 64 bits: exact, and saturated once."""
+"""Compares integer arithmetic with NumPy in 64 bits: results must be exact, and saturated only at the end."""
 
 import numpy
 import pytest
@@ -14,7 +14,7 @@ BINARY = {"add": numpy.add, "sub": numpy.subtract, "mul": numpy.multiply, "max":
 
 
 def draw_integers(draw, shape, type):
-    """Numbers of every size, the limits among them."""
+    """Returns random integers of all magnitudes, with the limits of the type among them."""
     limits = numpy.iinfo(type)
     x = draw.integers(limits.min, limits.max, shape, numpy.int64, endpoint=True) >> draw.integers(0, 31, shape)
     special = numpy.array([limits.min, limits.max, limits.max - 1, 0, 1, 2**24 + 1, 2**24])

@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""quern.jax against JAX's own functions: jit, vmap, grad, layouts, donation, threads, functions of one's own."""
+"""Compares quern.jax with the functions of JAX: jit, vmap, grad, layouts, donation, threads, custom functions."""
 
 import concurrent.futures
 import os
@@ -21,7 +21,7 @@ import quern.jax
 
 
 def scan(cell, x, w, u, bias, h, c=None, lengths=None):
-    """One layer, left to right, as a loop of JAX's own."""
+    """One layer, left to right, implemented with jax.lax.scan."""
     gates_of = jnp.einsum("tni,igh->tngh", x, w[0, 0])
     if cell == "lbr_gru":
         gates_of = jnp.concatenate([gates_of, jnp.zeros_like(gates_of[:, :, :1])], axis=2)
@@ -197,7 +197,7 @@ def test_errors(draw):
     with pytest.raises(Exception, match="rnn C"):
         _, w, u, *_ = make(draw, "lstm")
         quern.jax.lstm(jnp.zeros((5, 3, 9)), w, u)
-    # What a caller of the custom call itself gets wrong.
+    # Errors in direct calls of the FFI target.
     line = "softmax fwd_i src=f32:2x3:ab dst=f32:2x3:ab axis=1"
     for operand, arguments in [(jnp.zeros((2, 4)), [1, 17]), (x, [1]), (x, [1, 18])]:
         with pytest.raises(Exception, match="quern"):
@@ -224,7 +224,7 @@ def test_arrays_of_jax(draw):
 
 
 def test_registration_from_c():
-    """quern_xla_register() with the API of the XLA that runs; this process has quern.jax, another one has not."""
+    """Calls quern_xla_register() with the API of the loaded XLA, in a process that does not import quern.jax."""
     program = """
 import ctypes, os, sys, jax, jax.numpy as jnp, numpy
 library = ctypes.CDLL(os.path.join(sys.argv[1], "lib", "libquern-xla.so"))
@@ -263,7 +263,7 @@ def test_memory_over_ten_thousand_calls(draw):
 @pytest.mark.parametrize("cell", ["lstm", "gru", "lbr_gru", "rnn"])
 @pytest.mark.parametrize("sizes", [(0, 3, 8, 8), (5, 3, 0, 8)], ids=str)
 def test_networks_without_steps_or_inputs(draw, cell, sizes):
-    """Right and differentiable, not memory that nothing wrote."""
+    """The results are correct and differentiable, and no uninitialized memory is returned."""
     given = [jnp.asarray(array) for array in make(draw, cell, sizes=sizes) if array is not None]
     expected = [r for r in references.rnn(cell, *map(numpy.asarray, given))][:3 if cell == "lstm" else 2]
     for call in (lambda *a: ours(cell, *a), jax.jit(lambda *a: ours(cell, *a))):

@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Models in JAX with Quern's layers and with its own."""
+"""Compares models with the layers of quern.jax with the same models in pure JAX."""
 
 import jax
 import jax.numpy as jnp
@@ -11,7 +11,7 @@ from letters import TEXT, batches
 import quern.jax
 
 def test_characters():
-    """200 steps of an LSTM over characters: the same losses."""
+    """Trains an LSTM on characters for 200 steps; the losses must be the same."""
     count, hidden = len(set(TEXT)), 48
     draw = numpy.random.default_rng(4)
 
@@ -66,7 +66,7 @@ def test_transformer_block():
 
 
 def test_speech_as_a_stream():
-    """A detector of speech: one sequence, chunk by chunk, the states handed on."""
+    """A speech detector that processes one sequence in chunks and passes the states to the next chunk."""
     draw = numpy.random.default_rng(6)
 
     def array(*shape):
@@ -84,7 +84,7 @@ def test_speech_as_a_stream():
 
 
 def test_forecast():
-    """A GRU that reads a history and then its own forecasts, for series of different lengths."""
+    """A GRU that reads the history of series of different lengths, and then its own forecasts."""
     draw = numpy.random.default_rng(7)
 
     def array(*shape):

@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""quern.Problem, the caches, packs, devices."""
+"""Tests quern.Problem, the caches, packs and devices."""
 
 import os
 import subprocess
@@ -137,7 +137,7 @@ def test_a_wrong_line_shows_the_place():
 
 
 def test_caches_and_packs(tmp_path):
-    """In a process of its own, whose settings are its own."""
+    """Runs in a separate process, because it changes settings of the process."""
     program = f"""
 import quern
 quern.cache.set_directory({str(tmp_path / 'cache')!r})
@@ -163,7 +163,7 @@ assert quern.num_threads() == 1 and quern.devices()[0].kind == "cpu"
 
 
 def test_a_family_needs_no_compiler(tmp_path):
-    """A function of a shape that nothing has met runs the kernel of its family, and asks for no other."""
+    """Calls with new shapes use the kernel of the family and compile nothing."""
     pack = str(tmp_path / "families.qpk")
     quern.packs.build([SOFTMAX], pack, families=True)
     program = """
@@ -184,7 +184,7 @@ def test_command():
 
 
 def test_arguments_compile_nothing():
-    """Those of the text are those of the kernel, in its order; they are known before there is a kernel."""
+    """Problem.arguments needs no kernel and has the same order as the arguments of the kernel."""
     lines = [
         "softmax fwd_i src=f32:6x7:ab dst=f32:6x7:ab axis=1", "softmax fwd_t src=f32:6x7:ab dst=f32:6x7:ab axis=1",
         "reorder src=f32:6x7:ab dst=s8:6x7:ba", "binary alg=add src=f32:6x7:ab src1=f32:1x7:ab dst=f32:6x7:ab",

@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Recurrent networks against NumPy in double: results, and gradients by central differences."""
+"""Compares recurrent networks with NumPy in double precision: results, and gradients by central differences."""
 
 import numpy
 import pytest
@@ -14,7 +14,7 @@ GATES = {"rnn": 1, "lstm": 4, "gru": 3, "lbr_gru": 3}
 
 
 def make(draw, cell, direction="left2right", layers=1, sizes=(5, 3, 8, 8), type="float32"):
-    """(x, w, u, bias, h0, c0) of T, N, I, H."""
+    """Returns random (x, w, u, bias, h0, c0); `sizes` are (T, N, I, H)."""
     steps, batch, inputs, hidden = sizes
     directions = 2 if direction.startswith("bidirectional") else 1
 
@@ -29,7 +29,7 @@ def make(draw, cell, direction="left2right", layers=1, sizes=(5, 3, 8, 8), type=
 
 
 def forward(cell, x, w, u, bias=None, h0=None, c0=None, **rest):
-    """(y, h, c or None[, workspace])."""
+    """Calls the function of the cell and returns (y, h, c or None[, workspace])."""
     if cell == "lstm":
         return quern.lstm(x, w, u, bias, h0, c0, **rest)
     if cell == "rnn":
@@ -70,7 +70,7 @@ def test_lengths_and_layouts(draw, cell):
     x, w, u, bias, h0, c0 = make(draw, cell, sizes=(6, 4, 8, 8))
     lengths = numpy.array([6, 0, 3, 1], numpy.int32)
     expected = references.rnn(cell, x, w, u, bias, h0, c0, lengths)
-    # Sequences first in memory, and weights as PyTorch has them: one output channel after the other.
+    # Now the batch is the outermost dim in memory, and weights have PyTorch's layout: output channels are rows.
     x = numpy.ascontiguousarray(x.swapaxes(0, 1)).swapaxes(0, 1)
     w, u = (numpy.ascontiguousarray(a.transpose(0, 1, 3, 4, 2)).transpose(0, 1, 4, 2, 3) for a in (w, u))
     results = forward(cell, x, w, u, bias, h0, c0, lengths=lengths)
@@ -126,7 +126,7 @@ def test_wanted_gradients(draw):
 
 
 def test_weights_of_pytorch(draw):
-    """Gate by gate, as PyTorch's page on LSTM and GRU has the equations."""
+    """Compares with the equations of PyTorch's documentation of RNN, LSTM and GRU."""
     inputs, hidden = 3, 4
     for cell, gates in [("lstm", 4), ("lbr_gru", 3), ("rnn", 1)]:
         ih, hh = draw.standard_normal((gates * hidden, inputs)), draw.standard_normal((gates * hidden, hidden))

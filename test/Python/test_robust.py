@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Errors, lifetimes, threads, signals, memory, time of import."""
+"""Tests errors, lifetimes, threads, signals, memory use, and the time of the import."""
 
 import concurrent.futures
 import gc
@@ -59,7 +59,7 @@ def test_an_array_that_is_read_may_be_read_only():
 
 
 class Exporter:
-    """What has DLPack and nothing else."""
+    """An object that supports only DLPack."""
 
     def __init__(self, array):
         self.array = array
@@ -95,7 +95,7 @@ def test_buffers():
     near(quern.softmax(view), references.softmax(numpy.arange(6).reshape(2, 3), 1))
     quern.softmax(view, out=view)
     view.release()
-    memory.append(0)  # an export that was left would forbid it
+    memory.append(0)  # would fail if a buffer export were still open
 
 
 def test_results_are_exported():
@@ -122,7 +122,7 @@ def test_eight_threads(draw):
 
 
 def test_the_interpreter_is_released():
-    """Another thread counts while one compiles and runs."""
+    """Another thread makes progress during a call."""
     x = numpy.zeros((4096, 4096), numpy.float32)
     counted, done = [0], threading.Event()
 

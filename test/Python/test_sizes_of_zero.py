@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Arrays with a size of 0: the mathematical result, never memory that nothing wrote."""
+"""Tests arrays with a size of 0: results must be the mathematical ones, never uninitialized memory."""
 
 import itertools
 
@@ -14,7 +14,7 @@ import quern
 
 @pytest.fixture(autouse=True)
 def dirty():
-    """Freed memory that is not zero, which the next allocations of NumPy get."""
+    """Frees memory that is not zero, so that the next allocations of NumPy get it."""
     for size in (16, 64, 256, 1024, 4096):
         del_ = [numpy.full(size // 4, 7.5, numpy.float32) for _ in range(64)]
         del del_
@@ -117,7 +117,7 @@ def test_gradients(draw, cell, sizes):
             is_close(found["h0"], dh)
             if c is not None:
                 is_close(found["c0"], dc)
-        elif sizes[1] > 0:  # as of an input that is zero
+        elif sizes[1] > 0:  # equal to the gradients for an input of zeros
             wide = numpy.zeros((*x.shape[:2], 2), "f")
             weights = draw.standard_normal((*w.shape[:2], 2, *w.shape[3:])).astype("f")
             y, h, c, workspace = forward(cell, wide, weights, u, bias, h0, c0, direction=direction, training=True)

@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The stubs have what the modules have: names, parameters and defaults."""
+"""Tests that the type stubs have the same names, parameters and defaults as the modules."""
 
 import ast
 import importlib
@@ -13,7 +13,7 @@ import quern
 
 
 def parameters_of(function):
-    """[(name, kind, default)] of a function in a stub or module; a default "..." stands for any."""
+    """Returns [(name, kind, default)] of a function in a stub or module; a default "..." matches any."""
     if isinstance(function, ast.FunctionDef):
         given = function.args
         plain = [*given.posonlyargs, *given.args]

@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""quern.torch against PyTorch's own functions and modules: autograd, compile, state_dict, packed sequences, models."""
+"""Compares quern.torch with PyTorch: functions, modules, autograd, compile, state_dict, packed sequences, models."""
 
 import concurrent.futures
 import copy
@@ -55,13 +55,13 @@ def test_a_gradient_from_the_result():
 
 
 def test_operators_are_built():
-    """Those that are compiled: the run of these tests builds them for the PyTorch that it has."""
+    """test/Python/run.sh builds the compiled operators for the installed PyTorch."""
     assert _torch_operators.built is not None
     assert _quern.has_torch_threads()
 
 
 def test_operators_in_python():
-    """The same tests, but for these two, without the module that is built."""
+    """Repeats the tests of the operators without the compiled module, so that the operators in Python are used."""
     program = """
 import sys, pytest, torch
 sys.modules["quern._torch_" + "_".join(torch.__version__.split(".")[:2])] = None
@@ -104,7 +104,7 @@ def test_subclasses_and_modes():
 
 
 def test_threads_are_pytorchs():
-    """Two threads of PyTorch's make more than one of Quern's, and none of oneTBB's."""
+    """Quern runs on the threads of PyTorch and creates none, neither its own nor threads of oneTBB."""
     program = """
 import os, torch, quern.torch
 torch.set_num_threads(2)
@@ -133,7 +133,7 @@ def test_operators():
     for training in (False, True):
         for given in (None, lengths):
             arguments = (sample, None, None, given, *parameters, *[None] * 6, "lstm", "", training)
-            # A workspace has gaps, whose bytes differ from one execution to the next: nothing to compare.
+            # The last test compares results, but the bytes in the gaps of a workspace differ between executions.
             every = ("test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_dynamic")
             torch.library.opcheck(torch.ops.quern.rnn.default, arguments, test_utils=every[:3] if training else every)
 
@@ -222,7 +222,7 @@ def test_results_behind_the_end_are_zero(worth, monkeypatch):
     parameters = [parameter.detach() for parameter in quern.torch.LSTM(4, 6).parameters()]
     lengths, x = torch.tensor([5, 3, 1], dtype=torch.int32), torch.randn(7, 3, 4)
     for at, length in enumerate(lengths):
-        x[length:, at] = torch.nan  # is not read
+        x[length:, at] = torch.nan  # must not be read
     y, h, c, _ = torch.ops.quern.rnn(x, None, None, lengths, *parameters, *[None] * 6, "lstm", "", False)
     for at, length in enumerate(lengths):
         assert (y[length:, at] == 0).all() and torch.equal(y[length - 1, at], h[0, at])
@@ -316,7 +316,7 @@ def test_threads():
 
 
 def test_operators_in_threads_that_end():
-    """Each thread has kernels of its own, which end with it."""
+    """Each thread has its own kernels, which are destroyed when it ends."""
     inputs = [torch.randn(4, size, requires_grad=True) for size in range(3, 11)]
     expected = [torch.autograd.grad((torch.softmax(x, 1) ** 2).sum(), x)[0] for x in inputs]
 
@@ -341,7 +341,7 @@ class Characters(torch.nn.Module):
 
 
 def test_characters():
-    """200 steps of an LSTM over characters: the same losses."""
+    """Trains an LSTM on characters for 200 steps; the losses must be the same."""
     losses, state = [], None
     for kind, function in [(torch.nn.LSTM, torch.log_softmax), (quern.torch.LSTM, quern.torch.log_softmax)]:
         torch.manual_seed(5)

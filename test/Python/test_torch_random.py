@@ -1,7 +1,7 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Random calls with tensors of every kind that PyTorch makes: negative bits, views, gaps, sizes of 0, inference tensors
-and subclasses. Results equal those of plain copies of the tensors."""
+"""Tests random calls with all kinds of PyTorch tensors: negative bits, views, gaps, sizes of 0, inference tensors and
+subclasses. The results must equal those of plain copies of the tensors."""
 
 import random
 
@@ -36,7 +36,7 @@ KINDS = {
 
 def draw_tensor(draw, shape, type=torch.float32):
     x = torch.randn(shape).to(type)
-    # PyTorch has complex numbers of f32 and f64 alone.
+    # Some kinds need complex numbers, which PyTorch has only for f32 and f64.
     return KINDS[draw.choice(sorted(KINDS))](x) if type in (torch.float32, torch.float64) else x
 
 
@@ -68,7 +68,7 @@ def test_functions(seed):
 
 
 def reference(function, *arrays):
-    """Of PyTorch, or the text of its refusal."""
+    """Returns the result of `function`, or its error message."""
     try:
         return function(*arrays)
     except RuntimeError as error:
@@ -78,7 +78,7 @@ def reference(function, *arrays):
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.filterwarnings("ignore")
 def test_layers(seed):
-    """Weights, inputs and states of every kind, in every mode, with sizes of 0."""
+    """Tests layers with all kinds of weights, inputs and states, in all modes, with sizes of 0."""
     draw = random.Random(seed)
     torch.manual_seed(seed)
     kind = ("LSTM", "GRU", "RNN")[seed % 3]
@@ -102,7 +102,7 @@ def test_layers(seed):
             expected = reference(theirs, plain(x), same)
             found = reference(own, x, states)
         if isinstance(found, str) and found.startswith("Inference tensors cannot be saved"):
-            assert mode is torch.enable_grad  # one operator saves all its inputs, where PyTorch's save some
+            assert mode is torch.enable_grad  # Quern's operator saves all inputs for backward, PyTorch's only some
             continue
         if isinstance(expected, str) or isinstance(found, str):
             assert found == expected

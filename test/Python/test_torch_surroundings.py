@@ -1,7 +1,7 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""quern.torch within what PyTorch puts around a call: special bits of tensors, derivatives, modes, transformations,
-recording, copies. Results equal PyTorch's, or the call raises."""
+"""Tests quern.torch with features of PyTorch that affect a call: special bits of tensors, derivatives, modes,
+transformations, recording, copies. The results must equal PyTorch's, or the call must raise an exception."""
 
 import copy
 import io
@@ -24,14 +24,14 @@ def close(first, second, tolerance=2e-4):
 
 
 def pair(kind, **options):
-    """(a module of torch.nn, the same of quern.torch)."""
+    """Returns a module of torch.nn and the equal module of quern.torch."""
     theirs, own = getattr(nn, kind)(4, 6, **options), getattr(quern.torch, kind)(4, 6, **options)
     own.load_state_dict(theirs.state_dict())
     return theirs, own
 
 
 def negative(*shape):
-    """A tensor whose elements are stored with the other sign."""
+    """Returns a tensor with the negative bit: its elements are stored with the opposite sign."""
     x = torch.randn(*shape, dtype=torch.complex64).conj().imag
     assert x.is_neg()
     return x
@@ -99,7 +99,7 @@ def test_complex_tensors_are_refused():
 
 
 class Exporter:
-    """An object that has DLPack alone."""
+    """An object that supports only DLPack, and has is_neg() like a tensor."""
 
     def __init__(self, array):
         self.array = array
@@ -166,7 +166,7 @@ def test_second_derivatives_raise(name):
 
 @pytest.mark.parametrize("name", DERIVED)
 def test_first_derivatives_with_a_graph(name):
-    """create_graph alone is not refused."""
+    """create_graph is allowed as long as no second derivative is computed."""
     x = torch.randn(5, 3, 4, requires_grad=True)
     torch.manual_seed(1)
     first, = torch.autograd.grad((DERIVED[name](x) ** 2).sum(), x, create_graph=True)
@@ -188,7 +188,7 @@ def test_forward_derivatives_raise(name):
 
 
 def test_derivatives_in_python():
-    """The same tests without the built module of operators."""
+    """Repeats these tests without the compiled module of operators."""
     program = """
 import sys, pytest, torch
 sys.modules["quern._torch_" + "_".join(torch.__version__.split(".")[:2])] = None
@@ -325,7 +325,7 @@ def test_func_transformations(kind):
 
 @pytest.mark.filterwarnings("ignore")
 def test_vmap_of_layers():
-    """Right, or refused."""
+    """vmap over inputs, over weights, and over gradients equals one call per element."""
     theirs, own = pair("LSTM")
     many = torch.randn(7, 5, 3, 4)
     expected = torch.stack([theirs(x)[0] for x in many]).detach()

@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Layers of quern.torch after every kind of update of their weights: results equal those of torch.nn."""
+"""Tests that layers of quern.torch equal those of torch.nn after every kind of update of their weights."""
 
 import copy
 import ctypes
@@ -27,7 +27,7 @@ def make(kind="LSTM", **options):
 
 
 def reference(module, parameters=None):
-    """The module of torch.nn with the weights that `module` has now."""
+    """Returns a module of torch.nn with the current weights of `module`, of which `parameters` replaces some."""
     kind = type(module).__mro__[1 if parametrize.is_parametrized(module) else 0].__name__
     theirs = getattr(nn, kind)(4, 6, num_layers=module.num_layers, bidirectional=module.bidirectional,
                                dtype=module._parameters_of(0)[0][0].dtype)
@@ -43,7 +43,7 @@ def tensors(result):
 
 
 def check(module):
-    """Compares results in each mode; returns them."""
+    """Compares the results of `module` with the reference in each mode of autograd, and returns its output y."""
     theirs = reference(module)
     x = X.to(module._parameters_of(0)[0][0].dtype)
     tolerance = 2e-4 if x.dtype in (torch.float32, torch.float64) else 0.05
@@ -57,7 +57,7 @@ def check(module):
     return found[0]
 
 
-# --- Kinds of update: each changes the weights of a module, and may return another one ---
+# --- Kinds of update: each function changes the weights of a module, and may return another module ---
 
 
 def train(make_optimizer, steps=2):
@@ -75,7 +75,7 @@ def train(make_optimizer, steps=2):
 
 
 def each(function):
-    """An update of each parameter by itself."""
+    """Returns an update that calls `function` for each parameter."""
     def update(module):
         for parameter in module.parameters():
             function(parameter)
@@ -131,7 +131,7 @@ def by_vector(module):
 
 
 def by_swap(module):
-    module._flat_weight_refs = []  # PyTorch swaps no tensor that has weak references
+    module._flat_weight_refs = []  # PyTorch does not swap tensors that have weak references
     for name, parameter in list(module.named_parameters()):
         torch.utils.swap_tensors(getattr(module, name), nn.Parameter(noise(parameter)))
 
@@ -169,7 +169,7 @@ def by_weight_norm(module):
     module.parametrizations.weight_ih_l0.original0.data.mul_(1.5)
     check(module)
     parametrize.remove_parametrizations(module, "weight_ih_l0")
-    module._load_state_dict_pre_hooks.clear()  # a hook of weight_norm that cannot be pickled
+    module._load_state_dict_pre_hooks.clear()  # contains a hook of weight_norm that cannot be pickled
 
 
 def by_old_weight_norm(module):
@@ -183,7 +183,7 @@ def by_old_weight_norm(module):
 
 def by_spectral_norm(module):
     parametrizations.spectral_norm(module, "weight_hh_l0")
-    module.eval()  # in training each access changes the estimate
+    module.eval()  # in training mode each access changes the estimate
     check(module)
     module.parametrizations.weight_hh_l0.original.data.add_(0.5)
     check(module)
@@ -303,7 +303,7 @@ def by_hand(module):
 
 
 def by_hook(module):
-    """An optimizer within the backward pass."""
+    """Updates each parameter in a hook of the backward pass, as some optimizers do."""
     def step(parameter):
         parameter.data.sub_(parameter.grad, alpha=0.5)
     handles = [parameter.register_post_accumulate_grad_hook(step) for parameter in module.parameters()]
@@ -394,7 +394,7 @@ def test_functional_call():
 
 
 def test_updates_between_forward_and_validation():
-    """The loss of validation falls with a fused optimizer."""
+    """The validation loss must decrease, with a fused optimizer and updates between forward and validation."""
     torch.manual_seed(0)
     module, target = make("LSTM", num_layers=1), torch.randn(5, 3, 6)
     optimizer, losses = torch.optim.Adam(module.parameters(), 0.01, fused=True), []

@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Libraries for TVM's FFI, called by apache-tvm-ffi."""
+"""Tests libraries for TVM's FFI, which are called with apache-tvm-ffi."""
 
 import concurrent.futures
 import subprocess

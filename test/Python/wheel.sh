@@ -2,8 +2,8 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Makes the wheel, whose compiler has LLVM within, installs it into an empty environment, and uses it where the tree's
-# packages are hidden, if this user may hide them. The last line is "N passed, N failed".
+# Builds the wheel, whose compiler contains LLVM, and installs it into an empty environment. Then uses it twice, the
+# second time with the system's LLVM and TBB hidden, if the user may mount. The last line is "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 python=$PWD/build/peers/python/bin/python
@@ -30,7 +30,7 @@ assert problem.info["origin"] == "compiled" and problem.check().ok
 assert quern.Problem("softmax fwd_i src=f32:37x41:ab dst=f32:37x41:ab axis=1").info["origin"] == "family"
 lib = os.path.join(os.path.dirname(quern.__file__), "lib")
 assert {"libquern-remote.so.0", "libhiredis.so.0.14", "libsodium.so.23"} <= set(os.listdir(lib))
-if any(sys.argv[1:]):  # where libcurl is
+if any(sys.argv[1:]):  # libcurl is installed
     import ctypes
     ctypes.CDLL(os.path.join(lib, "libquern-remote.so.0"))
 for line in open("/proc/self/maps"):
@@ -42,7 +42,7 @@ use() { QUERN_CACHE_DIR=off "$@" build/python/empty/bin/python build/python/use-
 QUERN_CACHE_DIR=off build/python/empty/bin/python build/python/use-wheel.py "$(ldconfig -p | grep libcurl.so.4)"
 use env
 if unshare --mount true 2> /dev/null; then
-  # Neither LLVM nor TBB is there.
+  # Hide LLVM and TBB.
   use unshare --mount sh -c 'mount -t tmpfs none /usr/lib/llvm-22 && mount --bind /dev/null "$(readlink -f \
     /usr/lib/x86_64-linux-gnu/libtbb.so.12)" && exec "$@"' sh
   echo "2 passed, 0 failed"

@@ -82,8 +82,8 @@ class Fleet(unittest.TestCase):
         self.keys = keygen(self.folder)
 
     def start(self, hosts, what):
-        """Starts a process on each host. Returns the number of compilations of each kernel by hosts that got all answers
-        in time, and by the others."""
+        """Starts a process on each host. Returns the numbers of compilations of each kernel, by the hosts that got all
+        answers in time and by the others."""
         problems = os.path.join(self.folder, "problems.desc")
         with open(problems, "w", encoding="utf-8") as file:
             file.write("\n".join(LINES) + "\n")

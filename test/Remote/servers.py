@@ -135,7 +135,7 @@ class Redis(Server):
 
 
 class Nginx(Server):
-    """WebDAV below /cache, configured like in docs/fleet.md. If there is a token, only clients that send it may write."""
+    """WebDAV below /cache, configured like in docs/fleet.md. With a token, only clients that send it may write."""
 
     def __init__(self, tls=False, token=None, more="", workers=1, autoindex="on"):
         super().__init__()
@@ -190,7 +190,7 @@ http {{
 
 
 class Faulty(Server):
-    """A TCP server that calls `behaviour(connection, number)` for each connection and closes the connection after it."""
+    """A TCP server that calls `behaviour(connection, number)` for each connection and closes it afterwards."""
 
     def __init__(self, behaviour):
         super().__init__()

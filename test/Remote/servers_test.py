@@ -35,7 +35,7 @@ class RemoteTest(unittest.TestCase):
         return Host(self.folder, name, more.pop("keys", self.keys), url, **more)
 
     def shares(self, url):
-        """One host compiles a kernel; another one, without a compiler, gets it from the server and stores it on disk."""
+        """One host compiles a kernel; another, without a compiler, gets it from the server and keeps it on disk."""
         self.assertEqual(self.host("writer", url).origin(line(32)), "compiled")
         reader = self.host("reader", url, writes=False, QUERN_COMPILER_LIBRARY="/nowhere")
         self.assertEqual(reader.origin(line(32)), "remote")

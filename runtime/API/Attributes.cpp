@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The first half of quern_attr.h.
+// Implements the attributes of quern_attr.h and quern_tiers.h.
 //
 //===----------------------------------------------------------------------===//
 #include "API/Guard.h"
@@ -17,7 +17,7 @@ using namespace quern::api;
 
 namespace {
 
-/// Sets a mode after checking that it is one.
+/// Sets a mode. Fails if `value` is unknown.
 template <typename Mode, typename Public> Result<void> setMode(const char *name, Mode &mode, Public value) {
   Result<Mode> checked = checkedEnum<Mode>(name, value);
   if (!checked)
@@ -26,7 +26,7 @@ template <typename Mode, typename Public> Result<void> setMode(const char *name,
   return {};
 }
 
-/// The QUERN_ARG_ values that may carry scales or zero points: below the attribute bits, or a post-op's tensor.
+/// Fails if `arg` cannot have scales or zero points: it must be below the attribute bits, or the tensor of a post-op.
 Result<void> checkQuantArgument(const char *what, int arg) {
   const bool isTensor = arg > 0 && arg < QUERN_ARG_ATTR_SCALES;
   const bool isPostOp = arg >= QUERN_ARG_ATTR_MULTIPLE_POST_OP_BASE &&
@@ -96,7 +96,7 @@ Result<void> setWeightsScales(std::vector<float> &kept, int32_t &keptMask, int64
   return {};
 }
 
-/// Without scales set: one scale of 1.
+/// Returns the scales; one scale of 1 if none are set.
 void getWeightsScales(const std::vector<float> &kept, int32_t keptMask, quern_dim_t *count, int *mask,
                       const float **scales) {
   static constexpr float one = 1;

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Rounding modes and precomputed reductions. The default rounding asks for nothing; anything else is refused when a
-// primitive descriptor is created.
+// Rounding modes and precomputed reductions, which no primitive implements. Creating a primitive descriptor fails if a
+// rounding mode is not the default or reductions are declared.
 //
 //===----------------------------------------------------------------------===//
 #include "API/Guard.h"

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// quern_common.h and quern_threadpool.h.
+// Implements quern_common.h, quern_threadpool.h, quern_engine_get_info() and quern_set_listener().
 //
 //===----------------------------------------------------------------------===//
 #include "API/Guard.h"
@@ -41,7 +41,7 @@ struct IsaLevel {
   quern_cpu_isa_t value;
   CpuIsa isa;
 };
-/// From the highest down; a level of oneDNN's that Quern has no code for takes the next below it.
+/// Levels in descending order. A level of oneDNN for which Quern has no code maps to the next lower one.
 constexpr IsaLevel isaLevels[] = {
     {quern_cpu_isa_avx512_core_amx_fp16, CpuIsa::Avx512Amx},
     {quern_cpu_isa_avx512_core_amx, CpuIsa::Avx512Amx},
@@ -106,8 +106,8 @@ void deliver(const Event &event, quern_listener_t listener, void *context) {
 quern_status_t quern::api::fail(Status status, const char *message, const char *function) noexcept {
   if (isInListener())
     return toC<quern_status_t>(status);
-  const WithoutCancellation whole; // listeners are the caller's code
-  // What a query does not find and the end of an iteration are answers.
+  const WithoutCancellation whole; // for listeners, which are code of the caller
+  // An absent property and the end of the implementations are results, not failures.
   if (isWanted(EventFail) && status != Status::NotRequired && status != Status::LastImplReached)
     reportFailed(function, status, message);
   std::string *const kept = lastMessage.get();
@@ -197,7 +197,7 @@ quern_status_t quern_engine_destroy(quern_engine_t engine) noexcept {
   if (!engine)
     return quern_success;
   return guarded([&]() -> Result<void> {
-    // What is kept of a lent context would be given back to it when that may be gone.
+    // Cached objects of a borrowed context must be freed now: the caller may destroy the context after this call.
     if (const std::shared_ptr<Device> device = unwrap(engine)->device; device && device->isLent()) {
       ProblemCache::process().forget(*device);
       Kernels::process().forget(*device);

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// quern_gemm.h. Each function and its twin on a thread pool are one call.
+// Implements quern_gemm.h. Both variants of a function, with and without a thread pool, call runGemm().
 //
 //===----------------------------------------------------------------------===//
 #include "quern/quern_gemm.h"

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Every C entry runs inside guarded(): a failing Result or an exception becomes a status and the thread's last
-// message; nothing escapes. Meanwhile the thread cannot be canceled, and computes in the default floating-point
-// environment.
+// Every function of the C API runs inside guarded(), which turns a failing Result or an exception into a status and the
+// thread's last message; no exception escapes. During the call the thread cannot be canceled, and the floating-point
+// environment is the default one.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_API_GUARD_H
@@ -22,12 +22,13 @@
 
 namespace quern::api {
 
-/// Keeps the message for quern_get_last_error_message(), tells listeners and gives the status.
+/// Stores the message for quern_get_last_error_message(), notifies listeners and returns the status.
 quern_status_t fail(const Error &error, const char *function) noexcept;
 quern_status_t fail(Status status, const char *message, const char *function) noexcept;
 
-/// Like guarded(), for executions, of which the shortest would take a third longer: the body must defer cancellation
-/// itself wherever it may reach a cancellation point, and set the environment where it computes.
+/// The variant of guarded() for executions, because guarded() would make the shortest ones a third slower. The body must
+/// defer cancellation itself where it may reach a cancellation point, and set the floating-point environment where it
+/// computes.
 template <typename Body>
 quern_status_t guardedExecution(Body &&body, const char *function = __builtin_FUNCTION()) noexcept {
   try {
@@ -38,7 +39,7 @@ quern_status_t guardedExecution(Body &&body, const char *function = __builtin_FU
   }
 }
 
-/// `function` is the name of the caller.
+/// Runs `body` and returns its status. `function` is the name of the caller, for listeners.
 template <typename Body> quern_status_t guarded(Body &&body, const char *function = __builtin_FUNCTION()) noexcept {
   const WithoutCancellation whole;
   const DefaultLibraryEnvironment environment;
@@ -52,7 +53,7 @@ template <typename Object> quern_status_t destroy(const Object *object) noexcept
   return quern_success;
 }
 
-/// The first null of name-pointer pairs, as an error.
+/// Returns an error that names the first null pointer of name-pointer pairs.
 template <typename... Rest> Result<void> requireNonNull() { return {}; }
 template <typename Pointer, typename... Rest>
 Result<void> requireNonNull(const char *name, Pointer pointer, Rest... rest) {
@@ -61,7 +62,7 @@ Result<void> requireNonNull(const char *name, Pointer pointer, Rest... rest) {
   return requireNonNull(rest...);
 }
 
-/// An enumerator that came from C: any int may be in it.
+/// Converts an enumerator of the C API, which may hold any int.
 template <typename Internal, typename Public> Internal fromC(Public value) {
   return static_cast<Internal>(static_cast<int32_t>(value));
 }
@@ -69,7 +70,7 @@ template <typename Public, typename Internal> Public toC(Internal value) {
   return static_cast<Public>(static_cast<int32_t>(value));
 }
 
-/// Checks a value against the names of its enumeration (whose table lists every member).
+/// Converts a value of the C API. Fails if the table of names of the enumeration, which lists every member, lacks it.
 template <typename Internal, typename Public> Result<Internal> checkedEnum(const char *what, Public value) {
   const Internal internal = fromC<Internal>(value);
   if (static_cast<int32_t>(value) != 0 && nameOf(internal) == "undef")

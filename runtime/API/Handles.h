@@ -1,9 +1,9 @@
-//===- Handles.h - C handles and the objects behind them ------------------===//
+//===- Handles.h - C handles and their objects ----------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A handle is the address of an object under an opaque type. These overloads are the only casts between the two.
+// A handle is the address of an object as a pointer to an opaque type. Only unwrap() and wrap() cast between the two.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_API_HANDLES_H
@@ -15,7 +15,7 @@
 
 namespace quern::api {
 
-/// What a blob handle points to.
+/// Object of a quern_blob_t.
 struct Blob {
   std::string bytes;
 };
@@ -40,12 +40,13 @@ QUERN_HANDLE(primitive, Primitive)
 QUERN_HANDLE(blob, Blob)
 #undef QUERN_HANDLE
 
-/// Refuses what is not done with a host scalar: "a host scalar cannot be reshaped".
+/// Fails for a host scalar, with a message such as "a host scalar cannot be reshaped".
 inline Result<void> refuseHostScalar(const TensorDesc &desc, const char *what) {
   return desc.isHostScalar() ? Result<void>(invalidArguments("a host scalar ", what)) : Result<void>();
 }
 
-/// The way of the C API to give bytes: their number alone if `to` is null.
+/// Returns bytes to a caller of the C API: writes their number to `size`, and copies them if `to` is not null. Fails if
+/// `*size` is too small then.
 inline Result<void> copyBytes(std::string_view bytes, const char *what, size_t *size, uint8_t *to) {
   if (to && *size < bytes.size())
     return invalidArguments("there is room for ", *size, " bytes of ", what, "; it has ", bytes.size());

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A visit walks the launch program as an execution does, and hands over what an execution would call.
+// Implements quern_launch.h. A visit iterates over the launch program like an execution, and passes each call to the
+// visitor instead of running it.
 //
 //===----------------------------------------------------------------------===//
 #include "quern/quern_launch.h"
@@ -21,8 +22,8 @@ namespace {
 
 constexpr quern_launch_data_t noData = {nullptr, nullptr, nullptr};
 
-/// Calls body(executable), null for an empty tensor, which has no kernel; `required` are names and
-/// pointers that may not be null.
+/// Calls body(executable); the executable is null for an empty tensor, which has no kernel. Fails if one of `required`,
+/// pairs of names and pointers, is null.
 template <typename Body, typename... Required>
 Result<void> withExecutable(const_quern_primitive_t handle, Body body, const Required &...required) {
   QUERN_REQUIRE("primitive", handle, required...);
@@ -34,7 +35,7 @@ Result<void> withExecutable(const_quern_primitive_t handle, Body body, const Req
   return body(*executable);
 }
 
-/// Without repetitions, in the order of the steps.
+/// Returns the functions of the steps, without repetitions, in the order of the steps.
 std::vector<quern_kernel_fn> functionsOf(const Executable *executable) {
   std::vector<quern_kernel_fn> functions;
   for (const KernelStep &step : executable ? executable->steps() : std::span<const KernelStep>())
@@ -43,7 +44,7 @@ std::vector<quern_kernel_fn> functionsOf(const Executable *executable) {
   return functions;
 }
 
-/// The numbers of one execution.
+/// Sizes of one execution and the numbers of its launch program.
 class LaunchNumbers {
 public:
   static Result<LaunchNumbers> of(const Executable &executable, const quern_launch_data_t &data) {
@@ -73,7 +74,7 @@ public:
   const int64_t *sizes = nullptr, *bound = nullptr; ///< `bound` is null for a plain program
 
 private:
-  std::vector<int64_t> allSizes, ownBound; // moved, not copied: the pointers stay
+  std::vector<int64_t> allSizes, ownBound; // the object is moved, not copied, so the pointers stay valid
 };
 
 Result<int64_t> sharedBytesOf(const Executable &executable, const LaunchNumbers &numbers) {
@@ -93,7 +94,7 @@ Result<void> checkMemory(const Executable &executable, const LaunchNumbers &numb
   return {};
 }
 
-/// What a visitor that ended the visit gave.
+/// Returns the error with the status of a visitor that ended the visit.
 Error endedBy(quern_status_t status) { return {static_cast<Status>(status), "the visitor of a launch ended it"}; }
 
 Result<void> visitPlain(const Executable &executable, const LaunchNumbers &numbers, const quern_launch_data_t &data,

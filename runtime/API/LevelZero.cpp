@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// quern_ze.h.
+// Implements quern_ze.h.
 //
 //===----------------------------------------------------------------------===//
 #include "quern/quern_ze.h"
@@ -18,7 +18,7 @@ using namespace quern::api;
 
 namespace {
 
-/// Null for a CPU.
+/// Returns the device of an engine; null for a CPU.
 ze::Device *deviceOf(quern_engine_t engine) { return dynamic_cast<ze::Device *>(unwrap(engine)->device.get()); }
 ze::Stream *onDevice(quern_stream_t stream) { return dynamic_cast<ze::Stream *>(unwrap(stream)); }
 
@@ -27,8 +27,8 @@ Result<void> requireDevice(quern_engine_t engine) {
                           : Result<void>(invalidArguments("the engine is a cpu, not a device of Level Zero"));
 }
 
-/// Of an engine's cache blob. An engine has no kernels: its blob says for which device, driver and build it was
-/// made, and for what target.
+/// Returns the identifier of an engine's cache blob. An engine has no kernels; its blob consists of this identifier
+/// (build, device and driver) and the target.
 std::string blobIdOf(const std::string &identity) {
   return concat("quern engine ", compilerBuildId(), ' ', identity, '\n');
 }

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// quern_memory.h.
+// Implements the memory objects of quern_memory.h.
 //
 //===----------------------------------------------------------------------===//
 #include "API/Guard.h"
@@ -24,7 +24,7 @@ Result<void> requireHostScalar(const Memory &memory) {
                                     : Result<void>(invalidArguments("the memory is not a host scalar"));
 }
 
-/// Mapping keeps a copy, which the interface takes for no change.
+/// Removes const: mapping stores a copy in the object, although the C API declares the object as not modified.
 Memory *writable(const_quern_memory_t memory) { return const_cast<Memory *>(unwrap(memory)); }
 
 Result<void> checkBuffer(const Memory &memory, int index) {
@@ -33,7 +33,7 @@ Result<void> checkBuffer(const Memory &memory, int index) {
   return {};
 }
 
-/// Of the first buffers; the others stay without.
+/// Creates a memory object with `handles` as its first buffers; the others stay unset.
 Result<void> createMemory(quern_memory_t *memory, const_quern_memory_desc_t desc, quern_engine_t engine,
                           std::span<void *const> handles) {
   const TensorDesc &tensor = *unwrap(desc);

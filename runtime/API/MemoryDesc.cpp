@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// quern_memory.h.
+// Implements the memory descriptors of quern_memory.h.
 //
 //===----------------------------------------------------------------------===//
 #include "API/Guard.h"
@@ -26,7 +26,7 @@ Result<std::span<const int64_t>> dimsFrom(const char *name, int ndims, const int
   return std::span<const int64_t>(dims, static_cast<size_t>(ndims));
 }
 
-/// Makes a handle of a successful result.
+/// Stores a copy of a successful result in `handle`.
 Result<void> give(Result<TensorDesc> desc, quern_memory_desc_t *handle) {
   if (!desc)
     return desc.takeError();
@@ -98,7 +98,7 @@ Result<void> queryBuffer(const TensorDesc &desc, quern_query_t what, int buffer,
   }
 }
 
-/// `types` has as many index types as the encoding.
+/// Creates the descriptor of a sparse tensor. `types` are the index types of the encoding.
 Result<void> createSparse(quern_memory_desc_t *desc, int ndims, const int64_t *dims, quern_data_type_t type,
                           SparseEncoding encoding, int64_t nonzeros, std::initializer_list<quern_data_type_t> types) {
   QUERN_REQUIRE("memory_desc", desc);

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// quern_mlir.h.
+// Implements quern_mlir.h.
 //
 //===----------------------------------------------------------------------===//
 #include "API/Create.h"

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// quern_mlir_call.h.
+// Implements quern_mlir_call.h.
 //
 //===----------------------------------------------------------------------===//
 #include "API/Guard.h"
@@ -16,7 +16,8 @@ using namespace quern::api;
 
 namespace {
 
-/// The site behind a pointer of the caller's; of threads that come first at once one makes it.
+/// Returns the site that a caller-owned pointer stores, and creates it first if the pointer is null. If several threads
+/// do so at the same time, one of them stores its site and the others use that one.
 CallSite &siteAt(void **pointer) {
   std::atomic_ref<void *> place(*pointer);
   if (void *known = place.load(std::memory_order_acquire))

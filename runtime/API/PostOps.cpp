@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The second half of quern_attr.h.
+// Implements the post-ops of quern_attr.h.
 //
 //===----------------------------------------------------------------------===//
 #include "API/Guard.h"
@@ -29,7 +29,7 @@ Result<void> append(quern_post_ops_t list, PostOp op) {
   return {};
 }
 
-/// The post-op at `index`, which must be of `kind`.
+/// Returns the post-op at `index`. Fails if there is none or it is not of `kind`; `name` is that kind in the message.
 Result<const PostOp *> find(const_quern_post_ops_t list, int index, PostOp::Kind kind, const char *name) {
   if (!list)
     return invalidArguments("post_ops is null");

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Primitives from quern_primitive.h, and quern_info.h, quern_compile.h, quern_cache.h, quern_pack.h
-// and quern_tiers.h.
+// Implements the primitives of quern_primitive.h, quern_info.h, quern_compile.h, quern_cache.h, quern_pack.h and
+// quern_tiers.h.
 //
 //===----------------------------------------------------------------------===//
 #include "API/Guard.h"
@@ -19,7 +19,7 @@ using namespace quern::api;
 
 namespace {
 
-PerThread<std::string> directoryOfCache; ///< that quern_get_disk_cache() has returned
+PerThread<std::string> directoryOfCache; ///< result of the last quern_get_disk_cache()
 
 Result<void> give(Result<std::unique_ptr<Primitive>> primitive, quern_primitive_t *handle) {
   if (!primitive)
@@ -38,7 +38,7 @@ Result<void> copyBlob(const Primitive &primitive, size_t *size, uint8_t *blob) {
   return bytes ? copyBytes(*bytes, "cache blob", size, blob) : Result<void>(bytes.error());
 }
 
-/// What quern_compile() and quern_explain() ask the compiler.
+/// Request of quern_compile() or quern_explain() to the compiler.
 struct CompileQuestion {
   Compiler compiler;
   std::string descriptor, target;

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The creating half of quern_primitive.h's descriptors; Query.cpp has the asking half.
+// Creates the primitive descriptors of quern_primitive.h and quern_text.h. Query.cpp implements their queries.
 //
 //===----------------------------------------------------------------------===//
 #include "API/Create.h"
@@ -29,11 +29,11 @@ static PrimitiveDesc withoutTiers(PrimitiveDesc desc) {
 
 Result<void> api::create(quern_primitive_desc_t *handle, quern_engine_t engine, const PrimitiveDesc &desc,
                          const PrimitiveDesc *hint, ReorderSides sides) {
-  // What no primitive computes is not in the bytes of a problem: it is refused before anything is looked up by those.
+  // The bytes of a problem lack attributes that no primitive implements, so they are refused before a look-up by bytes.
   if (desc.attr.uncomputed)
     if (Result<void> refused = desc.attr.validate(); !refused)
       return refused;
-  const bool hasTiers = desc.attr.tiers != Tiers::Default; // not of the problem, which others share
+  const bool hasTiers = desc.attr.tiers != Tiers::Default; // not part of the problem, which other descriptors share
   auto problem = Problem::create(unwrap(engine), hasTiers ? withoutTiers(desc) : desc, hint, sides);
   if (!problem)
     return problem.takeError();
@@ -56,7 +56,7 @@ Result<Alg> softmaxAlgorithm(quern_alg_kind_t kind) {
   return alg;
 }
 
-/// What sum and concat take: copies of `count` descriptors.
+/// Returns copies of the descriptors of the `count` sources of a sum or concat.
 Result<std::vector<TensorDesc>> sourcesOf(int count, const const_quern_memory_desc_t *descs) {
   if (count < 1)
     return invalidArguments("n is ", count, "; there must be a source");

@@ -1,9 +1,10 @@
-//===- Query.cpp - What a primitive descriptor answers --------------------===//
+//===- Query.cpp - Queries of primitive descriptors -----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Three groups: what every primitive has, what its kind has, and memory descriptors by role.
+// There are three groups of queries: properties of every primitive, properties of its kind, and memory descriptors by
+// role.
 //
 //===----------------------------------------------------------------------===//
 #include "API/Guard.h"
@@ -19,7 +20,7 @@ template <typename T, typename Value> Result<void> answer(void *result, Value va
   return {};
 }
 
-/// An internal enumerator as the public type.
+/// Writes an internal enumerator as a value of the public type `T`.
 template <typename T, typename Value> Result<void> answerEnum(void *result, Value value) {
   *static_cast<T *>(result) = toC<T>(value);
   return {};
@@ -31,7 +32,7 @@ Error notConcerned(quern_query_t what) {
 
 bool isOfDropout(int index) { return index >= QUERN_ARG_ATTR_DROPOUT_OFFSET && index <= QUERN_ARG_ATTR_DROPOUT_SEED; }
 
-/// Tensors, those of post-ops included; scales, zero points and what dropout adds are not counted, as oneDNN does not.
+/// Counts tensors, including those of post-ops, but as in oneDNN not scales, zero points and arguments of dropout.
 int64_t countArguments(const Problem &problem, bool isOutput) {
   constexpr int quantization = QUERN_ARG_ATTR_SCALES | QUERN_ARG_ATTR_ZERO_POINTS;
   int64_t count = 0;
@@ -78,7 +79,7 @@ struct KindQuery {
   quern_query_t what;
   void *result;
 
-  /// What descriptors call alike they answer alike.
+  /// Answers queries of fields that several descriptors have under one name.
   template <typename Op> Result<void> operator()(const Op &op) const {
     if constexpr (requires { op.prop; })
       if (what == quern_query_prop_kind)
@@ -129,7 +130,7 @@ struct KindQuery {
 
 const TensorDesc zeroDesc;
 
-/// The descriptor of an execution argument; null if the primitive does not take it.
+/// Returns the descriptor of an argument of an execution; null if the primitive does not have it.
 const TensorDesc *findArgument(const Problem &problem, int argument) {
   for (const ArgumentInfo &info : problem.verified().arguments)
     if (info.index == argument)
@@ -137,7 +138,7 @@ const TensorDesc *findArgument(const Problem &problem, int argument) {
   return nullptr;
 }
 
-/// The first QUERN_ARG_ value of a role and how many follow it.
+/// The consecutive QUERN_ARG_ values of a role: the first one and their number.
 struct Role {
   int first = 0, count = 0;
 };
@@ -146,7 +147,7 @@ Role roleOf(const Problem &problem, quern_query_t what) {
   case quern_query_src_md:
     if (findArgument(problem, QUERN_ARG_MULTIPLE_SRC))
       return {QUERN_ARG_MULTIPLE_SRC, static_cast<int>(maxSources)};
-    return {QUERN_ARG_SRC_0, 3}; // the attention of an RNN, and its gradient, is asked for as an argument
+    return {QUERN_ARG_SRC_0, 3}; // the attention of an RNN and its gradient are queried by quern_query_exec_arg_md
   case quern_query_dst_md:
     return {QUERN_ARG_DST_0, 3};
   case quern_query_weights_md:
@@ -162,8 +163,8 @@ Role roleOf(const Problem &problem, quern_query_t what) {
   }
 }
 
-/// The argument of one role by its index: weights (layer, iter, [peephole, projection,] bias) count
-/// only those that are there.
+/// Returns the descriptor of the tensor at `index` of a role; null if there is none. Weights (layer, iter, [peephole,
+/// projection,] bias) count only those that exist.
 const TensorDesc *findByRole(const Problem &problem, Role role, int index) {
   if (role.first != QUERN_ARG_WEIGHTS_0 && role.first != QUERN_ARG_DIFF_WEIGHTS_0)
     return index >= 0 && index < role.count ? findArgument(problem, role.first + index) : nullptr;
@@ -173,7 +174,7 @@ const TensorDesc *findByRole(const Problem &problem, Role role, int index) {
   return nullptr;
 }
 
-/// A tensor that the primitive does not have is the zero descriptor, whatever its index.
+/// Returns a queried descriptor; the zero descriptor for a tensor that the primitive does not have, at any index.
 Result<const TensorDesc *> queryDesc(const Problem &problem, quern_query_t what, int index) {
   const bool isOnlyOne = what == quern_query_scratchpad_md || what == quern_query_workspace_md;
   if (isOnlyOne && index != 0)

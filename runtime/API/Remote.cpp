@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// quern_remote.h.
+// Implements quern_remote.h.
 //
 //===----------------------------------------------------------------------===//
 #include "API/Guard.h"

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// quern_rnn.h. The functions for one cell fill what the one for all of them takes.
+// Implements quern_rnn.h. The functions for one cell fill the structure that the function for all cells takes.
 //
 //===----------------------------------------------------------------------===//
 #include "API/Create.h"
@@ -25,7 +25,7 @@ void copyTensors(Tensors tensors) {
       tensor = *unwrap(given);
 }
 
-/// What forward and backward have in common.
+/// Copies the fields that forward and backward share.
 template <typename Given> void fill(RnnDesc &to, const Given &rnn) {
   to.prop = fromC<PropKind>(rnn.prop_kind);
   to.cell = fromC<Alg>(rnn.cell_kind);
@@ -88,7 +88,8 @@ Result<void> createRnn(quern_primitive_desc_t *handle, quern_engine_t engine, co
   return create(handle, engine, desc, hint ? &unwrap(hint)->problem->verified().desc : nullptr);
 }
 
-/// What a caller compiled with another version of the header gives, as ours.
+/// Copies the structure of a caller that may have been compiled with another version of the header. Missing fields
+/// become zero. Fails if it has additional fields that are not zero.
 template <typename Rnn> Result<Rnn> read(const Rnn *given, const char *type) {
   constexpr size_t least = offsetof(Rnn, src_layer_desc), known = sizeof(Rnn);
   if (given->size < least || given->size % alignof(Rnn) != 0) // or the last pointer would be a part of one
@@ -102,7 +103,7 @@ template <typename Rnn> Result<Rnn> read(const Rnn *given, const char *type) {
   return rnn;
 }
 
-/// What all cells have, forward and backward.
+/// Returns a structure with the parameters that all cells have, forward and backward.
 template <typename Rnn>
 Rnn cellOf(quern_prop_kind_t prop, quern_alg_kind_t cell, quern_rnn_direction_t direction, unsigned flags,
            const_quern_memory_desc_t srcLayer, const_quern_memory_desc_t srcIter,
@@ -123,7 +124,7 @@ Rnn cellOf(quern_prop_kind_t prop, quern_alg_kind_t cell, quern_rnn_direction_t 
   return rnn;
 }
 
-/// What the backward of all cells has besides.
+/// Adds the gradients that all cells have.
 void setGradients(quern_rnn_backward_t &rnn, const_quern_memory_desc_t diffSrcLayer,
                   const_quern_memory_desc_t diffSrcIter, const_quern_memory_desc_t diffWeightsLayer,
                   const_quern_memory_desc_t diffWeightsIter, const_quern_memory_desc_t diffBias,

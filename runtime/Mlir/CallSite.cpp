@@ -1,4 +1,4 @@
-//===- CallSite.cpp - Where generated code calls a function ---------------===//
+//===- CallSite.cpp - Call sites of functions in generated code -----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -9,7 +9,7 @@
 namespace quern {
 namespace {
 
-/// A memref descriptor, whose first fields every rank has.
+/// The first fields of a memref descriptor, which are the same for every rank. Sizes and strides follow.
 struct Descriptor {
   void *allocated, *aligned;
   int64_t offset;
@@ -17,7 +17,7 @@ struct Descriptor {
   const int64_t *strides(int64_t rank) const { return sizes() + rank; }
 };
 
-/// Whether a memref lies as a memory object that was made before.
+/// Returns true if a memref has the layout of an existing memory object.
 bool isLike(const TensorDesc &desc, const Descriptor &given, int64_t rank) {
   if (desc.offset0 != given.offset)
     return false;
@@ -31,7 +31,7 @@ bool isLike(const TensorDesc &desc, const Descriptor &given, int64_t rank) {
   return difference == 0;
 }
 
-/// The tensor of a memref. One without dims is one element, as in the problem.
+/// Returns the descriptor of a memref. A memref of rank 0 becomes one element, as in the problem.
 Result<TensorDesc> tensorOf(const ArgumentInfo &argument, const Descriptor &given, int64_t rank) {
   const int64_t one = 1;
   const int expected = argument.desc.ndims;
@@ -49,7 +49,7 @@ Result<TensorDesc> tensorOf(const ArgumentInfo &argument, const Descriptor &give
   return desc;
 }
 
-/// A failure that the same request would meet again.
+/// Returns true for a failure that the same request would cause again.
 bool isFinal(const Error &error) {
   return error.status == Status::Unimplemented || error.status == Status::InvalidArguments;
 }
@@ -97,7 +97,7 @@ Result<const Primitive *> CallSite::prepare(const quern_mlir_function_t &functio
     if (refusal)
       return *refusal;
   }
-  // Without the lock, since a fork would wait for it. Calls at the same time share the compilation in the memory cache.
+  // The lock is not held, because a fork would wait for it. Concurrent calls share the compilation in the memory cache.
   Result<std::unique_ptr<Primitive>> made = make(function);
   const std::lock_guard lock(creation);
   if (primitive)

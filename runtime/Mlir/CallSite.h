@@ -1,10 +1,10 @@
-//===- CallSite.h - Where generated code calls a function -----------------===//
+//===- CallSite.h - Call sites of functions in generated code -------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What quern_mlir_call() remembers from one call to the next. Of the memory of a call only the addresses are likely to
-// be new, so that memory objects are kept, and made anew where sizes, strides or offsets are others than before.
+// The state that quern_mlir_call() keeps between calls: the kernel and memory objects. Usually only addresses change
+// between calls, so memory objects are reused, and replaced only if a size, stride or offset has changed.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_MLIR_CALLSITE_H
@@ -18,15 +18,16 @@
 
 namespace quern {
 
+/// A site of quern_mlir_call(). Thread-safe.
 class CallSite {
 public:
   CallSite();
   ~CallSite();
-  /// Makes the kernel if none is there. Thread-safe.
+  /// Executes the function on `memrefs`. The first call creates the kernel.
   Result<void> call(const quern_mlir_function_t &function, std::span<const quern_mlir_memref_t> memrefs);
 
 private:
-  /// Memory of the arguments of one call at a time.
+  /// Memory objects of the arguments. One call uses a frame at a time.
   struct Frame {
     std::vector<std::unique_ptr<Memory>> memories;
     std::vector<quern_exec_arg_t> arguments;
@@ -39,10 +40,10 @@ private:
 
   EngineRef engine;
   std::unique_ptr<Stream> stream;
-  std::atomic<const Primitive *> ready{nullptr}; ///< `primitive`, once it is there
+  std::atomic<const Primitive *> ready{nullptr}; ///< `primitive`; null until it exists
   ForkMutex creation;                            ///< guards the next two members
   std::unique_ptr<Primitive> primitive;
-  std::unique_ptr<const Error> refusal; ///< why there will never be one
+  std::unique_ptr<const Error> refusal; ///< permanent reason why there is no primitive; null: none
   ForkMutex reuse;                      ///< guards the next member
   std::vector<std::unique_ptr<Frame>> frames;
 };

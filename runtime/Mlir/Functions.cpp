@@ -1,4 +1,4 @@
-//===- Functions.cpp - Functions of the caller's, as they were read -------===//
+//===- Functions.cpp - Reading functions in MLIR --------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -10,7 +10,7 @@
 namespace quern {
 namespace {
 
-/// What a compiler or a file gave: a function that was read, with the attributes that were given.
+/// Parses the result of the compiler or of a cache, and adds the attributes of the request.
 Result<PrimitiveDesc> readFrom(std::string_view bytes, const Attributes &attr) {
   Result<PrimitiveDesc> desc = PrimitiveDesc::fromBytes(bytes);
   if (!desc)
@@ -57,7 +57,7 @@ Result<PrimitiveDesc> fromRemote(DiskCache &disk, const KernelKey &key, const Pr
     return Error{Status::NotRequired, ""};
   Result<PrimitiveDesc> desc = functionIn(hit->artifact, given.attr);
   if (desc)
-    (void)disk.store(key, hit->bytes, &hit->origin); // counted there
+    (void)disk.store(key, hit->bytes, &hit->origin); // the disk cache counts failures
   return desc;
 }
 

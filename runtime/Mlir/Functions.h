@@ -1,10 +1,11 @@
-//===- Functions.h - Functions of the caller's, as they were read ---------===//
+//===- Functions.h - Reading functions in MLIR ----------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Bytes of MLIR are read by a compiler, once: what it finds is kept on disk by the exact bytes, the target and the
-// build, as kernels are by what it found. A pack may have them, too. So a process that finds both never loads LLVM.
+// The compiler reads the bytes of a function in MLIR once. The result is stored in the disk cache under the bytes, the
+// target and the build; packs and the remote cache may also have it. The kernel has its own entry, under the result. A
+// process that finds both never loads LLVM.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_MLIR_FUNCTIONS_H
@@ -14,7 +15,7 @@
 
 namespace quern {
 
-/// As verify(); a caller's function that is given as bytes is read before, from disk or by the compiler.
+/// Like verify(), but first reads a function in MLIR that is given as bytes, from a cache or by the compiler.
 Result<VerifiedProblem> readAndVerify(const PrimitiveDesc &desc, const Target &target,
                                       const PrimitiveDesc *forwardHint = nullptr);
 

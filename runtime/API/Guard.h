@@ -26,9 +26,9 @@ namespace quern::api {
 quern_status_t fail(const Error &error, const char *function) noexcept;
 quern_status_t fail(Status status, const char *message, const char *function) noexcept;
 
-/// The variant of guarded() for executions, because guarded() would make the shortest ones a third slower. The body must
-/// defer cancellation itself where it may reach a cancellation point, and set the floating-point environment where it
-/// computes.
+/// The variant of guarded() for executions, because guarded() would make the shortest ones a third slower. The body
+/// must defer cancellation itself where it may reach a cancellation point, and set the floating-point environment where
+/// it computes.
 template <typename Body>
 quern_status_t guardedExecution(Body &&body, const char *function = __builtin_FUNCTION()) noexcept {
   try {

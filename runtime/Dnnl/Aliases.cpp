@@ -3,15 +3,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A linker has no alias for a symbol of another library. What comes nearest is one jump through the table of addresses:
-// it keeps every register and the stack, so the signature need not be said again here. A test compares the signatures
-// with the genuine headers.
+// A linker cannot create an alias for a symbol of another library. Instead, each function is a jump through the global
+// offset table. It preserves every register and the stack, so the signature need not be repeated here. A test compares
+// the signatures with the headers of oneDNN.
 //
 //===----------------------------------------------------------------------===//
 
 #if defined(__x86_64__)
 #define JUMP(NAME) "  endbr64\n  jmp *" NAME "@GOTPCREL(%rip)\n"
-#elif defined(__aarch64__) // x16 is a linker's to change between a call and its function; hint 34 is bti c
+#elif defined(__aarch64__) // linkers may change x16 between a call and its function; hint 34 is bti c
 #define JUMP(NAME) "  hint #34\n  adrp x16, :got:" NAME "\n  ldr x16, [x16, :got_lo12:" NAME "]\n  br x16\n"
 #else
 #error "the jump is written for x86-64 and AArch64"

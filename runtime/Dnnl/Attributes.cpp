@@ -1,9 +1,9 @@
-//===- Attributes.cpp - Attributes that libquern has in another form ------===//
+//===- Attributes.cpp - Creation of attributes ----------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// New attributes start with what oneDNN's environment variables say.
+// Reads the environment variables of oneDNN before the first attributes are created, because they set defaults.
 //
 //===----------------------------------------------------------------------===//
 #include "Dnnl/Dropin.h"

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What a process sets by a function or by one of oneDNN's environment variables. Each variable is read as
-// ONEDNN_X, else as DNNL_X.
+// Settings of the process, by functions or by environment variables of oneDNN. Each variable is read as ONEDNN_X, or as
+// DNNL_X if that is unset.
 //
 //===----------------------------------------------------------------------===//
 #include "Dnnl/Dropin.h"
@@ -26,7 +26,7 @@ constexpr int hintsUnknown = -1;
 std::atomic<int> isaHints{hintsUnknown}, givenHints{0};
 std::atomic<bool> isIsaSet{false};
 
-/// The value of ONEDNN_X or DNNL_X.
+/// Returns the value of ONEDNN_X or DNNL_X; empty if both are unset.
 std::string_view variable(const char *name) {
   for (const char *prefix : {"ONEDNN_", "DNNL_"})
     if (const char *text = secure_getenv((std::string(prefix) + name).c_str()))
@@ -62,7 +62,7 @@ void applyEnvironment() {
     quern_set_primitive_cache_capacity(value);
 }
 
-/// `line` without what follows the component.
+/// Prints a line with the fields `event` and `rest` if enabled, and returns quern_unimplemented.
 quern_status_t refuseWith(const char *event, const char *component, const std::string &rest) {
   readEnvironment();
   if (isVerbose(VerboseCreateDispatch))
@@ -70,7 +70,7 @@ quern_status_t refuseWith(const char *event, const char *component, const std::s
   return quern_unimplemented;
 }
 
-/// Filled when the library is loaded.
+/// Initialized when the library is loaded.
 const quern_version_t version{
     3, 13, 2, quern_version()->hash, quern_version()->cpu_runtime, quern_version()->gpu_runtime};
 
@@ -80,14 +80,14 @@ void quern::dropin::readEnvironment() noexcept {
   static std::once_flag once;
   try {
     std::call_once(once, applyEnvironment);
-  } catch (...) { // no memory: the variables count as unset
+  } catch (...) { // out of memory: the variables are treated as unset
   }
 }
 
 quern_status_t quern::dropin::refusePrimitive(const char *kind, const char *function) noexcept {
   try {
     return refuseWith("primitive", kind, std::string(kind) + ",it is not supported by Quern," + function);
-  } catch (...) { // no memory for a line: the status says the same
+  } catch (...) { // out of memory: no line is printed
     return quern_unimplemented;
   }
 }
@@ -102,7 +102,7 @@ quern_status_t quern::dropin::refuse(const char *function) noexcept {
 
 extern "C" {
 
-/// The version whose interface this is; the hash names the build of Quern.
+/// Returns the version of oneDNN whose interface this is. The hash is the build id of Quern.
 QUERN_API const quern_version_t *dnnl_version(void) noexcept { return &version; }
 
 QUERN_API quern_status_t dnnl_engine_create(quern_engine_t *engine, quern_engine_kind_t kind, size_t index) noexcept {
@@ -147,7 +147,7 @@ QUERN_API quern_status_t dnnl_set_primitive_cache_capacity(int capacity) noexcep
   return quern_set_primitive_cache_capacity(capacity);
 }
 
-/// Once in a process, before it is in use.
+/// Succeeds once per process, before the instruction set is in use.
 QUERN_API quern_status_t dnnl_set_max_cpu_isa(quern_cpu_isa_t isa) noexcept {
   readEnvironment();
   if (isIsaSet.load(std::memory_order_relaxed))
@@ -162,8 +162,8 @@ QUERN_API quern_cpu_isa_t dnnl_get_effective_cpu_isa(void) noexcept {
   return quern_get_effective_cpu_isa();
 }
 
-/// A hint that changes nothing: the strategy of each problem chooses the width of its vectors. It is
-/// set once, before it is read.
+/// Stores a hint that has no effect, because the strategy of each problem chooses the vector width. It can be set once,
+/// before it is read.
 QUERN_API quern_status_t dnnl_set_cpu_isa_hints(int hints) noexcept {
   if (hints != 0 && hints != 1)
     return quern_invalid_arguments;

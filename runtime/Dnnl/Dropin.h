@@ -1,11 +1,11 @@
-//===- Dropin.h - What the parts of the drop-in share ---------------------===//
+//===- Dropin.h - Functions that the parts of the drop-in share -----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The drop-in is a library of its own above libquern's C interface: oneDNN's functions, enums and structs are
-// libquern's under other names, so its code speaks of quern_ types throughout. An enum of oneDNN's that libquern
-// does not have is an int here.
+// The drop-in is a separate library on top of the C API of libquern. The functions, enumerations and structures of
+// oneDNN are those of libquern under other names, so the code uses quern_ types. An enumeration that libquern lacks is
+// an int.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_DNNL_DROPIN_H
@@ -17,30 +17,30 @@
 
 namespace quern::dropin {
 
-/// Hands oneDNN's environment variables on to libquern, at the first call in a process. What a program sets by a
-/// function comes later and wins, so every function that reads or sets such a value calls this first.
+/// Applies the environment variables of oneDNN to libquern at the first call in a process. Functions override
+/// variables, so every function that reads or sets such a value calls this first.
 void readEnvironment() noexcept;
 
-/// What ONEDNN_JIT_DUMP and ONEDNN_JIT_PROFILE say; flags as of dnnl_set_jit_profiling_flags().
+/// Sets the values of ONEDNN_JIT_DUMP and ONEDNN_JIT_PROFILE; `profile` is as in dnnl_set_jit_profiling_flags().
 void configureJit(int dump, int profile) noexcept;
 
-/// Fails with `unimplemented`. With verbose on there is a line for it: "primitive,create:dispatch", the kind of a
-/// primitive and the name of the function that creates it, or "common" and the name of another function.
+/// Return quern_unimplemented. If verbose is on, they print a line: "primitive,create:dispatch" with the kind of the
+/// primitive and the name of the function that creates it, or "common" with the name of another function.
 quern_status_t refusePrimitive(const char *kind, const char *function) noexcept;
 quern_status_t refuse(const char *function) noexcept;
 
-/// `lower` has no capitals.
+/// Compares `name`, ignoring case, with `lower`, which must be lower-case.
 bool sameIgnoringCase(std::string_view name, std::string_view lower) noexcept;
 
-/// The value behind a name of the table of instruction sets ("avx2", any case), or -1.
+/// Returns the value of a named instruction set ("avx2", any case); -1 if the name is unknown.
 int cpuIsaOf(std::string_view name) noexcept;
 
-/// The name of a format tag, or null for a value that is none.
+/// Returns the name of a format tag; null for an unknown value.
 const char *formatTagName(int tag) noexcept;
 
 } // namespace quern::dropin
 
-// Functions of the drop-in that its own parts call.
+// Exported functions that other parts of the drop-in call.
 extern "C" {
 const quern_version_t *dnnl_version(void) noexcept;
 const char *dnnl_dt2str(unsigned value) noexcept;

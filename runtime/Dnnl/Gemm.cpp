@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The only computations without an engine: such a function may be a program's first call, and the environment
-// says which instructions it may use. So they are no plain aliases, and print their own lines: libquern tells
-// events of primitives only.
+// These are not plain aliases for two reasons. They compute without an engine, so they may be the first call of a
+// program and must read the environment, which limits the instruction set. They also print their own verbose lines,
+// because libquern reports only events of primitives.
 //
 //===----------------------------------------------------------------------===//
 #include "Dnnl/Dropin.h"
@@ -19,9 +19,9 @@ using namespace quern::dropin;
 
 namespace {
 
-/// What a line says of a product.
+/// Fields of the verbose line of a product.
 struct Product {
-  const char *types[3]; ///< of A, B and C
+  const char *types[3]; ///< names of the types of A, B and C
   char transa, transb;
   quern_dim_t M, N, K, lda, ldb;
   float alpha, beta;
@@ -58,7 +58,7 @@ quern_status_t inEnvironment(const Product &product, quern_status_t (*function)(
   try {
     if (status == quern_success)
       printVerbose("gemm_api", "primitive,exec," + describe(product) + "," + textOf(static_cast<float>(ms)), ms);
-  } catch (...) { // no memory for a line
+  } catch (...) { // out of memory: no line is printed
   }
   return status;
 }

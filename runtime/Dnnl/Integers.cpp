@@ -1,10 +1,10 @@
-//===- Integers.cpp - Arithmetic of integers as oneDNN has it -------------===//
+//===- Integers.cpp - Integer arithmetic of oneDNN ------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// oneDNN computes binary, sum and eltwise of integers in f32, where Quern is exact. The drop-in selects f32 by the
-// accumulation mode if all tensors are integers; nothing else is changed, so that other problems keep their keys.
+// oneDNN computes binary, sum and eltwise of integers in f32; Quern is exact. If all tensors are integers, the drop-in
+// selects f32 by the accumulation mode. Other problems are unchanged, so they keep their keys.
 //
 //===----------------------------------------------------------------------===//
 #include "Dnnl/Dropin.h"
@@ -23,7 +23,7 @@ bool isInteger(const_quern_memory_desc_t desc) {
   return type == quern_s32 || type == quern_s8 || type == quern_u8;
 }
 
-/// Calls `create` with the caller's attributes, or with a copy of them in mode f32.
+/// Calls `create` with a copy of the attributes in mode f32 if all tensors are integers, otherwise with `attr`.
 template <typename Create>
 quern_status_t createInF32(std::span<const const_quern_memory_desc_t> descs, const_quern_primitive_attr_t attr,
                            const Create &create) {

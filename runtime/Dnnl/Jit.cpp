@@ -3,10 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// With dumping on, each kernel that enters the process is written to the working directory as an object
-// file, dnnl_dump_cpu_<primitive>.<number>.o. The profiling flags ask for a perf map (/tmp/perf-<pid>.map)
-// and for a jitdump file (<dir>/.debug/jit/dnnl.XXXXXX/jit-<pid>.dump), the two forms by which `perf` names
-// code that was made at run time.
+// If dumping is on, each kernel that the process loads is written to the working directory as an object file,
+// dnnl_dump_cpu_<primitive>.<number>.o. The profiling flags enable a perf map (/tmp/perf-<pid>.map) and a jitdump file
+// (<dir>/.debug/jit/dnnl.XXXXXX/jit-<pid>.dump), from which `perf` gets the names of code generated at run time.
 //
 //===----------------------------------------------------------------------===//
 #include "Debug/JitDump.h"
@@ -31,7 +30,7 @@ namespace {
 
 constexpr unsigned perfMap = 2, jitDump = 4; ///< DNNL_JIT_PROFILE_LINUX_PERFMAP and …_JITDUMP
 
-/// The end of the mapping that holds an address; the address itself if none does.
+/// Returns the end of the mapping that contains an address; the address itself if there is none.
 uint64_t endOfMapping(uint64_t address) {
   uint64_t end = address;
   if (FILE *maps = std::fopen("/proc/self/maps", "r")) {
@@ -45,8 +44,8 @@ uint64_t endOfMapping(uint64_t address) {
   return end;
 }
 
-/// The functions of a primitive, numbered in the order in which they are first called. Where one ends is not known: at
-/// the next one or with the code.
+/// Returns the functions of a primitive, named by the order of their first calls. Their sizes are unknown; each is
+/// assumed to extend to the next one or to the end of the code.
 std::vector<ProfiledCode> codeOf(const_quern_primitive_t primitive, const std::string &name) {
   std::vector<ProfiledCode> code;
   int count = 0;
@@ -70,7 +69,7 @@ std::vector<ProfiledCode> codeOf(const_quern_primitive_t primitive, const std::s
   return code;
 }
 
-/// What was asked for. Each member is guarded by the mutex.
+/// Settings of dumping and profiling, and the open files. The mutex guards all members.
 struct Observer {
   std::mutex mutex;
   bool isDumping = false;
@@ -121,16 +120,16 @@ struct Observer {
     try {
       if (event->origin != quern_origin_memory && event->origin != quern_origin_none)
         process().note(*event);
-    } catch (...) { // no memory: the file has a kernel less
+    } catch (...) { // out of memory: the file lacks this kernel
     }
   }
 
-  /// With the mutex held.
+  /// Returns true if anything is enabled. The caller holds the mutex.
   bool isWanted() const { return isDumping || (flags & (perfMap | jitDump)); }
 };
 
-// Created when the library is loaded, since a fork could find another thread creating it. Never destroyed, since
-// threads may still run at exit.
+// Created when the library is loaded, because otherwise a fork could happen while another thread creates it. Never
+// destroyed, because threads may still run at exit.
 Observer &observerOfProcess = []() -> Observer & {
   (void)pthread_atfork([] { Observer::process().mutex.lock(); }, [] { Observer::process().mutex.unlock(); },
                        [] { Observer::process().mutex.unlock(); });
@@ -139,7 +138,8 @@ Observer &observerOfProcess = []() -> Observer & {
 
 Observer &Observer::process() { return observerOfProcess; }
 
-/// Changes what is asked for and listens if anything is. The listener is set without the mutex, which it takes itself.
+/// Changes the settings, and registers the listener if anything is enabled. quern_set_listener() is called without the
+/// mutex, because it waits for running listeners, which lock the mutex.
 template <typename Change> quern_status_t change(Change &&apply) noexcept {
   try {
     Observer &observer = Observer::process();
@@ -172,13 +172,13 @@ QUERN_API quern_status_t dnnl_set_jit_dump(int enable) noexcept {
   return change([&](Observer &observer) { observer.isDumping = enable != 0; });
 }
 
-/// Bits that ask for other profilers are accepted and do nothing.
+/// Bits of other profilers are accepted and ignored.
 QUERN_API quern_status_t dnnl_set_jit_profiling_flags(unsigned flags) noexcept {
   readEnvironment();
   return change([&](Observer &observer) { observer.flags = flags; });
 }
 
-/// Null: JITDUMPDIR, else HOME. It is looked at when the first kernel after this is made.
+/// Sets the directory of the jitdump file, which is opened for the next kernel. Null: JITDUMPDIR, else HOME.
 QUERN_API quern_status_t dnnl_set_jit_profiling_jitdumpdir(const char *directory) noexcept {
   readEnvironment();
   return change([&](Observer &observer) { observer.directory = directory ? directory : jitDumpDirectory(); });

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Format tags, which libquern knows by their names, and sizes of types.
+// Converts format tags to the names that libquern uses, and sizes of types.
 //
 //===----------------------------------------------------------------------===//
 #include "Dnnl/Dropin.h"
@@ -26,11 +26,11 @@ QUERN_API quern_status_t dnnl_memory_desc_create_with_tag(quern_memory_desc_t *d
   const char *name = formatTagName(tag);
   if (!name)
     return quern_invalid_arguments;
-  // The genuine library makes "no tensor" of an undefined tag, whatever the dims.
+  // oneDNN creates the zero descriptor for an undefined tag, with any dims.
   return quern_memory_desc_create_with_string_tag(desc, tag == formatTagUndef ? 0 : ndims, dims, type, name);
 }
 
-/// The genuine library answers -1 where libquern answers 0.
+/// Returns -1 for an unknown type, as oneDNN does; libquern returns 0.
 QUERN_API size_t dnnl_data_type_size(quern_data_type_t type) noexcept {
   const size_t bytes = quern_data_type_size(type);
   return bytes ? bytes : static_cast<size_t>(-1);

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// dnnl_debug.h, as the genuine library answers: the enumerator without its prefix, and "unknown ..." for other values.
+// Implements dnnl_debug.h with the results of oneDNN: the enumerator without its prefix, or "unknown ...".
 //
 //===----------------------------------------------------------------------===//
 #include "Dnnl/Dropin.h"
@@ -180,7 +180,7 @@ const char *quern::dropin::formatTagName(int tag) noexcept {
 }
 
 int quern::dropin::cpuIsaOf(std::string_view name) noexcept {
-  // Names by which older releases know two of the levels, and another one for the default.
+  // Names of older releases for two of the levels, and a second name of the default.
   struct OtherName {
     std::string_view name;
     quern_cpu_isa_t value;

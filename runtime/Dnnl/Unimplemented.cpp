@@ -1,10 +1,11 @@
-//===- Unimplemented.cpp - What the drop-in refuses -----------------------===//
+//===- Unimplemented.cpp - Functions that the drop-in does not support ----===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The functions of Exports.def that fail. Callers pass more arguments than are declared here; the callee neither
-// counts nor removes them, on x86-64 and AArch64, and all of these begin with the result.
+// The functions of Exports.def that fail. Callers pass more arguments than these declarations have. On x86-64 and
+// AArch64 a callee neither counts nor removes arguments, and the result is the first argument of each of these
+// functions.
 //
 //===----------------------------------------------------------------------===//
 #include "Dnnl/Dropin.h"

@@ -1,9 +1,9 @@
-//===- Verbose.cpp - Which lines are printed, and when --------------------===//
+//===- Verbose.cpp - Settings of verbose lines, and their events ----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See Verbose.h. Each line is one write, so that lines of several threads do not mix.
+// Each line is one write, so lines of several threads do not mix.
 //
 //===----------------------------------------------------------------------===//
 #include "Dnnl/Verbose.h"
@@ -23,18 +23,18 @@ using namespace quern::dropin;
 
 namespace {
 
-/// What ONEDNN_VERBOSE says beside the kinds; written once, before the first line.
+/// Settings of ONEDNN_VERBOSE. All except the kinds are written once, before the first line.
 struct Settings {
   std::atomic<unsigned> kinds{VerboseError};
   bool timestamps = false;
   bool isFiltered = false;
-  std::vector<std::string_view> components; ///< that the filter lets through
-  std::string filterLine;                   ///< what the header says of the filter
+  std::vector<std::string_view> components; ///< components that the filter accepts
+  std::string filterLine;                   ///< line of the header about the filter
   std::once_flag header;
 };
 
-// Created when the library is loaded, since a fork could find another thread creating it. Never destroyed, since
-// threads may still run at exit.
+// Created when the library is loaded, because otherwise a fork could happen while another thread creates it. Never
+// destroyed, because threads may still run at exit.
 Settings &settingsOfProcess = *new Settings;
 
 Settings &settings() { return settingsOfProcess; }
@@ -47,7 +47,7 @@ constexpr std::string_view componentNames[] = {
 };
 // clang-format on
 
-/// `pattern` is an extended regular expression.
+/// Sets the components whose names match `pattern`, an extended regular expression.
 void setFilter(const std::string &pattern) {
   Settings &to = settings();
   const std::string refused = "common,error,filter format is ill-formed and is not applied, error: ";
@@ -159,8 +159,7 @@ void printExecuted(const quern_event_t &event) {
                "primitive,exec," + describe(event.primitive_desc, event.nargs, event.args) + "," + textOf(ms), ms);
 }
 
-/// The component that a function is of, and whether that is a primitive: "softmax" for
-/// "softmax_forward_primitive_desc_create".
+/// Component of a function, and whether it is a primitive: "softmax" for "softmax_forward_primitive_desc_create".
 struct Component {
   std::string_view name;
   bool isPrimitive;
@@ -181,7 +180,7 @@ Component componentOf(std::string_view function) {
   return {function.substr(0, function.find('_')), false};
 }
 
-/// A message as one field.
+/// Returns the first line of a message as one field.
 std::string fieldOf(std::string_view message) {
   std::string field(message.substr(0, message.find('\n')));
   std::replace(field.begin(), field.end(), ',', ';');
@@ -222,7 +221,7 @@ void onEvent(void *, const quern_event_t *event) {
       printExecuted(*event);
     else
       printFailed(*event);
-  } catch (...) { // no memory for a line
+  } catch (...) { // out of memory: no line is printed
   }
 }
 

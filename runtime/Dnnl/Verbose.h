@@ -1,10 +1,10 @@
-//===- Verbose.h - Lines as ONEDNN_VERBOSE asks for them ------------------===//
+//===- Verbose.h - The lines of ONEDNN_VERBOSE ----------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// oneDNN 3.13's lines on standard output: fields with commas between them, the first two "onednn_verbose" and "v1".
-// What is printed about primitives comes from libquern as events.
+// Prints the lines of oneDNN 3.13 on standard output: fields separated by commas, the first two "onednn_verbose" and
+// "v1". Lines about primitives are printed for events of libquern.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_DNNL_VERBOSE_H
@@ -29,26 +29,27 @@ enum Verbose : unsigned {
   VerboseAll = 63
 };
 
-/// `text` is the value of ONEDNN_VERBOSE: words with commas between them, of which unknown ones are ignored.
-/// `timestamps` puts the time at which each line's event began, in ms since 1970, behind the version.
+/// Applies the value of ONEDNN_VERBOSE: words separated by commas; unknown words are ignored. With `timestamps`, lines
+/// have a field after the version: the start time of their event in ms since 1970.
 void configureVerbose(std::string_view text, bool timestamps);
-/// Kinds of lines from now on.
+/// Sets the kinds of lines that are printed.
 void setVerbose(unsigned kinds) noexcept;
 bool isVerbose(unsigned kinds) noexcept;
 
-/// A line about this component ("softmax", "memory"), unless the filter leaves it out. `line` begins behind the
-/// version and ends without the line's end; `ms` is how long ago its event began. Before the first one comes
-/// what is said of the library.
+/// Prints a line about a component ("softmax", "memory") unless the filter excludes it. `line` is the text after the
+/// version, without a newline; `ms` is the time since its event began. The first line is preceded by lines about the
+/// library.
 void printVerbose(std::string_view component, const std::string &line, double ms = 0);
 
-/// A number as lines have it: six digits at most.
+/// Returns a number with at most six digits.
 std::string textOf(double value);
-/// "cpu,softmax,…,1x16" of a primitive: what a line about its creation or execution says but for the time. Sizes that
-/// are open in the primitive are taken from the arguments of an execution.
+/// Returns the fields of a line about a primitive, without the time: "cpu,softmax,…,1x16". Open sizes are those of the
+/// arguments of an execution.
 std::string describe(const_quern_primitive_desc_t desc, int nargs = 0, const quern_exec_arg_t *args = nullptr);
-/// "src:f32::blocked:ab::f0".
+/// Returns a tensor's field, such as "src:f32::blocked:ab::f0".
 std::string describeTensor(std::string_view name, const_quern_memory_desc_t desc, bool wasAny = false);
-/// "attr-scratchpad:user attr-post-ops:sum:0.5" of a primitive with `sources` sources in a list (sum, concat).
+/// Returns the field of attributes, such as "attr-scratchpad:user attr-post-ops:sum:0.5". `sources` is the number of
+/// sources in a list (sum, concat).
 std::string describeAttributes(const_quern_primitive_attr_t attr, int sources, bool showsAccumulation);
 
 } // namespace quern::dropin

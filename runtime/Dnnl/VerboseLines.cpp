@@ -1,10 +1,10 @@
-//===- VerboseLines.cpp - Primitives as verbose lines say them ------------===//
+//===- VerboseLines.cpp - Verbose lines of primitives ---------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The fields in order: engine, primitive, implementation, kind of propagation, tensors, attributes, what else the
-// primitive has, its sizes. All of it is asked through libquern's C interface.
+// The fields in order: engine, primitive, implementation, propagation kind, tensors, attributes, further parameters of
+// the primitive, sizes. All values are queried through the C API of libquern.
 //
 //===----------------------------------------------------------------------===//
 #include "Dnnl/Dropin.h"
@@ -31,7 +31,7 @@ template <typename T> T ask(const_quern_primitive_desc_t desc, quern_query_t wha
   return answer;
 }
 
-/// One primitive, with the arguments of an execution of it or none.
+/// The line of one primitive, with the arguments of an execution or without.
 class Line {
 public:
   Line(const_quern_primitive_desc_t desc, int nargs, const quern_exec_arg_t *args)
@@ -42,7 +42,7 @@ public:
     const_quern_primitive_attr_t attr = nullptr;
     quern_primitive_desc_get_attr(desc, &attr);
     const Fields fields = fieldsOf(kind);
-    // The drop-in itself may have set the mode of these (Dnnl/Integers.cpp).
+    // The drop-in may have set the mode of these primitives itself (Dnnl/Integers.cpp).
     const bool showsAccumulation = kind != quern_binary && kind != quern_sum && kind != quern_eltwise;
     return std::string("cpu,") + dnnl_prim_kind2str(kind) + "," + ask<const char *>(desc, quern_query_impl_info_str) +
            "," + dnnl_prop_kind2str(ask<quern_prop_kind_t>(desc, quern_query_prop_kind)) + "," + fields.tensors + "," +
@@ -82,7 +82,7 @@ private:
   const_quern_memory_desc_t ofPrimitive(int argument) const {
     return quern_primitive_desc_query_md(desc, quern_query_exec_arg_md, argument);
   }
-  /// Of the execution if there is one.
+  /// Returns the descriptor of the execution's argument; without an execution, that of the primitive.
   const_quern_memory_desc_t tensor(int argument) const {
     const_quern_memory_desc_t found = nullptr;
     for (int i = 0; i < nargs; ++i)
@@ -92,7 +92,7 @@ private:
   }
   bool has(int argument) const { return layoutOf(ofPrimitive(argument)).ndims > 0; }
 
-  /// The layout behind a descriptor, which is the same 768 bytes in oneDNN.
+  /// Returns the layout of a descriptor, which has the same 768 bytes as in oneDNN.
   static quern::TensorDesc layoutOf(const_quern_memory_desc_t desc) {
     quern::TensorDesc layout;
     size_t bytes = sizeof(layout);
@@ -104,7 +104,7 @@ private:
   std::string said(const char *name, int argument) const {
     return describeTensor(name, tensor(argument), quern_primitive_desc_chose_layout(desc, argument));
   }
-  /// With a blank between them, those that the primitive has.
+  /// Returns the fields of those tensors that the primitive has, separated by blanks.
   std::string said(std::initializer_list<NamedTensor> tensors) const {
     std::string text;
     for (const NamedTensor &tensor : tensors)
@@ -166,7 +166,7 @@ private:
         algorithm(), sizes(QUERN_ARG_SRC_0) + ":" + sizes(QUERN_ARG_SRC_1) + third};
   }
 
-  static constexpr int firstOfMany = 1024; ///< the argument of the first source of sum and concat
+  static constexpr int firstOfMany = 1024; ///< argument of the first source of sum and concat
   std::string many() const {
     std::string text;
     for (int source = 0; source < sources(); ++source)

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A tensor: name, type, flags (a: the layout was `any`; p: padded; o: padded in front; 0: it begins behind the
-// buffer's start), format kind, layout, strides if there are gaps, extras. Attributes: those that are not the default,
-// with blanks between them.
+// The parts of a tensor: name, type, flags (a: the layout was `any`; p: padded; o: padded at the start; 0: it starts
+// after the start of the buffer), format kind, layout, strides if there are gaps, extras. Attributes that are not the
+// default are separated by blanks.
 //
 //===----------------------------------------------------------------------===//
 #include "Dnnl/Dropin.h"
@@ -36,7 +36,8 @@ std::vector<int64_t> blocksOf(const TensorDesc &desc) {
   return blocks;
 }
 
-/// The layout as a tag: dims by falling strides, a stride of 0 first, and of equal ones first those with more blocks.
+/// Returns the layout as a tag: dims by descending strides, strides of 0 first, and among equal strides the dims with
+/// more blocks first.
 std::string tagOf(const TensorDesc &desc) {
   const std::vector<int64_t> blocks = blocksOf(desc);
   std::vector<int> order(static_cast<size_t>(desc.ndims));
@@ -61,7 +62,7 @@ std::string tagOf(const TensorDesc &desc) {
   return tag;
 }
 
-/// Empty where the elements lie without gaps, or where that is not known.
+/// Returns the strides; empty if the elements have no gaps, or if that is unknown.
 std::string stridesOf(const TensorDesc &desc) {
   const std::vector<int64_t> blocks = blocksOf(desc);
   int64_t inner = 1, elements = 1, span = 1;
@@ -103,7 +104,7 @@ std::string flagsOf(const TensorDesc &desc, bool wasAny) {
 // Attributes
 //===----------------------------------------------------------------------===//
 
-constexpr int firstOfMany = 1024; ///< the argument of the first source of sum and concat
+constexpr int firstOfMany = 1024; ///< argument of the first source of sum and concat
 
 std::string nameOfArgument(int argument) {
   if (argument >= QUERN_ARG_ATTR_MULTIPLE_POST_OP_BASE)
@@ -117,7 +118,7 @@ std::string nameOfArgument(int argument) {
 
 using QuantGetter = decltype(&quern_primitive_attr_get_scales);
 
-/// "src0:0:f32+dst:2:f32:16x1" of scales or zero points.
+/// Returns scales or zero points, such as "src0:0:f32+dst:2:f32:16x1".
 std::string quantizationOf(const_quern_primitive_attr_t attr, QuantGetter get, int flag, int sources, int postOps) {
   std::vector<int> arguments = {QUERN_ARG_SRC_0, QUERN_ARG_SRC_1, QUERN_ARG_SRC_2, QUERN_ARG_DST, QUERN_ARG_WEIGHTS};
   for (int source = 0; source < sources; ++source)
@@ -210,8 +211,8 @@ std::string rnnQuantizationOf(const_quern_primitive_attr_t attr) {
   return scale == 1 && shift == 0 ? "" : textOf(scale) + ":" + textOf(shift) + ";";
 }
 
-/// The mask's tag ("undef" without a mask), the type of seeds, and whether there is an offset and
-/// numbers are host scalars.
+/// Returns the tag of the mask ("undef" without a mask), the type of seeds, and whether there is an offset and whether
+/// the numbers are host scalars.
 std::string dropoutOf(const_quern_primitive_attr_t attr) {
   const_quern_memory_desc_t mask = nullptr;
   quern_data_type_t seeds = quern_data_type_undef;

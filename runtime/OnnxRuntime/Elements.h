@@ -1,4 +1,4 @@
-//===- Elements.h - ONNX's types of elements as Quern's ---------*- C++ -*-===//
+//===- Elements.h - Element types of ONNX and Quern -------------*- C++ -*-===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -14,9 +14,10 @@
 
 namespace quern::onnxruntime {
 
+/// A type of Quern.
 struct Element {
-  memory::data_type type = memory::data_type::undef; ///< undefined where Quern has none
-  const char *name = "";                             ///< in a problem's line
+  memory::data_type type = memory::data_type::undef; ///< undef: Quern lacks the type
+  const char *name = "";                             ///< name in the text form of a problem
   bool isFloat = false;
 };
 
@@ -41,7 +42,7 @@ inline Element elementOf(ONNXTensorElementDataType type) {
   }
 }
 
-/// As ONNX calls it.
+/// Returns ONNX's name of a type.
 inline std::string onnxName(ONNXTensorElementDataType type) {
   static const char *const names[] = {"undefined", "float",  "uint8",     "int8",       "uint16",  "int16",
                                       "int32",     "int64",  "string",    "bool",       "float16", "double",
@@ -50,7 +51,7 @@ inline std::string onnxName(ONNXTensorElementDataType type) {
   return number < std::size(names) ? names[number] : "number " + std::to_string(number);
 }
 
-/// The tag of a dense row-major tensor. More dims than there are letters are more than Quern takes.
+/// Returns the tag of a dense row-major tensor. Quern rejects ranks that have more dims than there are letters.
 inline std::string rowMajor(size_t rank) {
   std::string tag;
   for (size_t dim = 0; dim < rank; ++dim)
@@ -58,10 +59,10 @@ inline std::string rowMajor(size_t rank) {
   return tag;
 }
 
-/// What Quern is told of a shape: a tensor without dims is one of a single element.
+/// Returns the dims that Quern uses for a shape: a tensor of rank 0 becomes one of a single element.
 inline memory::dims dimsOf(const std::vector<int64_t> &shape) { return shape.empty() ? memory::dims{1} : shape; }
 
-/// As all of ONNX Runtime's tensors.
+/// Returns the dense row-major descriptor that all tensors of ONNX Runtime have.
 inline memory::desc denseDesc(memory::data_type type, const std::vector<int64_t> &shape) {
   const memory::dims dims = dimsOf(shape);
   return {dims, type, rowMajor(dims.size())};

@@ -1,4 +1,4 @@
-//===- Function.cpp - The operator Function: linalg of one's own ------------===//
+//===- Function.cpp - The operator Function: a function in MLIR -------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -34,7 +34,7 @@ public:
   void execute(const Execution &execution) override {
     std::unordered_map<int, memory> memories;
     for (size_t i = 0; i < types.size(); ++i)
-      // A shape that is not the function's is refused by its execution, which has written nothing then.
+      // An execution rejects a shape that does not match the function, before it writes anything.
       memories.emplace(QUERN_ARG_MULTIPLE_SRC + static_cast<int>(i),
                        memory(denseDesc(types[i], execution.input(i).dims), engine, execution.inputData(i)));
     for (size_t i = 0; i < results.size(); ++i)
@@ -44,7 +44,7 @@ public:
   }
 
 private:
-  /// Of the tensors whose arguments count from `first` on.
+  /// Returns the number of tensors with consecutive QUERN_ARG_ values from `first`.
   size_t count(int first) const {
     size_t found = 0;
     while (problem.query_md(query::exec_arg_md, first + static_cast<int>(found)).get_ndims() > 0)
@@ -96,7 +96,7 @@ private:
   quern::engine engine;
   primitive_desc problem;
   quern::primitive primitive;
-  quern::stream stream; // on the calling thread
+  quern::stream stream; // runs on the calling thread
   std::vector<memory::data_type> types;
   std::vector<memory::desc> results;
 };

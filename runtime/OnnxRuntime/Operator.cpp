@@ -1,4 +1,4 @@
-//===- Operator.cpp - What ONNX Runtime registers ---------------------------===//
+//===- Operator.cpp - Custom operators of ONNX Runtime ----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -7,7 +7,7 @@
 namespace quern::onnxruntime {
 namespace {
 
-/// What ONNX Runtime holds of a kernel.
+/// The object that ONNX Runtime stores for a kernel.
 struct Handle {
   const OrtApi &api;
   std::unique_ptr<Kernel> kernel;
@@ -36,7 +36,7 @@ void destroyKernel(void *kernel) noexcept { delete static_cast<Handle *>(kernel)
 
 const char *nameOf(const OrtCustomOp *op) noexcept { return static_cast<const Operator *>(op)->name; }
 
-/// Any: the kernel says what it takes. That of the output is the input's, or of several what the model says.
+/// Allows any type: the kernel checks it. A single output has the type of the input; the model declares several ones.
 ONNXTensorElementDataType anyType(const OrtCustomOp *, size_t) noexcept {
   return ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
 }
@@ -53,7 +53,7 @@ Operator::Operator(const char *name, Maker make, bool isVariadic)
     : OrtCustomOp{}, name(name), make(make), isVariadic(isVariadic) {
   version = apiVersion;
   GetName = nameOf;
-  GetExecutionProviderType = [](const OrtCustomOp *) -> const char * { return nullptr; }; // the CPU's
+  GetExecutionProviderType = [](const OrtCustomOp *) -> const char * { return nullptr; }; // the CPU provider
   GetInputType = GetOutputType = anyType;
   GetInputTypeCount = GetOutputTypeCount = one;
   GetInputCharacteristic = GetOutputCharacteristic = characteristic;

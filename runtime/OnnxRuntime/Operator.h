@@ -1,4 +1,4 @@
-//===- Operator.h - What ONNX Runtime registers -----------------*- C++ -*-===//
+//===- Operator.h - Custom operators of ONNX Runtime ------------*- C++ -*-===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -11,7 +11,7 @@
 
 namespace quern::onnxruntime {
 
-/// Of one node of a session. Any number of threads may execute it at the same time.
+/// The kernel of one node of a session. Any number of threads may execute it at the same time.
 class Kernel {
 public:
   Kernel() = default;
@@ -22,7 +22,8 @@ public:
   virtual void execute(const Execution &execution) = 0;
 };
 
-/// One input and one output of one type, or any number of both (`isVariadic`), each of a type of its own.
+/// A custom operator with one input and one output of the same type, or with any number of inputs and outputs of any
+/// type (`isVariadic`).
 struct Operator : OrtCustomOp {
   using Maker = std::unique_ptr<Kernel> (*)(const Node &);
   Operator(const char *name, Maker make, bool isVariadic = false);

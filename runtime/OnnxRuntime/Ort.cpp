@@ -1,4 +1,4 @@
-//===- Ort.cpp - ONNX Runtime's C interface, as the operators use it --------===//
+//===- Ort.cpp - Wrappers of the C interface of ONNX Runtime ----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -12,7 +12,7 @@
 namespace quern::onnxruntime {
 namespace {
 
-/// Releases with a function of the interface.
+/// Deleter that calls a release function of the interface.
 template <typename Object> struct Releaser {
   void (*release)(Object *);
   void operator()(Object *object) const { release(object); }
@@ -42,7 +42,7 @@ OrtErrorCode codeOf(quern_status_t status) {
   }
 }
 
-/// Behind the first line a message may show the problem and point into it.
+/// Returns the first line of a message. Further lines may show the problem and a caret.
 std::string firstLine(const std::string &text) { return text.substr(0, text.find('\n')); }
 
 } // namespace
@@ -74,7 +74,8 @@ OrtStatus *currentFailure(const OrtApi &api) noexcept {
   }
 }
 
-// The interface has no question for it, and reading an attribute as what it is not fails as if it were not there.
+// The interface cannot query whether an attribute exists, and reading it with a wrong type fails as if it were absent,
+// so all types are tried.
 bool Node::has(const char *name) const {
   float real = 0;
   int64_t integer = 0;
@@ -91,7 +92,7 @@ bool Node::has(const char *name) const {
          succeeds(api.KernelInfoGetAttributeArray_float(info, name, nullptr, &size));
 }
 
-/// ONNX Runtime does not say which.
+/// Throws a Failure that names the attribute, because the message of ONNX Runtime does not.
 void Node::checkKind(const char *name, const char *kind, OrtStatus *status) const {
   if (!status)
     return;
@@ -114,7 +115,7 @@ float Node::real(const char *name, float byDefault) const {
 std::optional<std::string> Node::text(const char *name) const {
   if (!has(name))
     return std::nullopt;
-  size_t size = 0; // with the zero behind it
+  size_t size = 0; // including the terminating zero
   checkKind(name, "a string", api.KernelInfoGetAttribute_string(info, name, nullptr, &size));
   std::string value(size, '\0');
   check(api, api.KernelInfoGetAttribute_string(info, name, value.data(), &size));
@@ -138,7 +139,7 @@ template <typename Function> Tensor Node::tensor(Function function, size_t index
   OrtTypeInfo *type = nullptr;
   check(api, function(info, index, &type));
   const Owned<OrtTypeInfo> owned(type, {api.ReleaseTypeInfo});
-  const OrtTensorTypeAndShapeInfo *shape = nullptr; // the type's
+  const OrtTensorTypeAndShapeInfo *shape = nullptr; // owned by the type
   check(api, api.CastTypeInfoToTensorInfo(type, &shape));
   if (!shape)
     throw Failure(ORT_INVALID_ARGUMENT, "quern: operands are tensors; number " + std::to_string(index) + " is none");

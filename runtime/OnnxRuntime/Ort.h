@@ -1,4 +1,4 @@
-//===- Ort.h - ONNX Runtime's C interface, as the operators use it -*- C++ -*-===//
+//===- Ort.h - Wrappers of the C interface of ONNX Runtime ------*- C++ -*-===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -19,11 +19,11 @@
 
 namespace quern::onnxruntime {
 
-/// Of the functions that are called and the members of OrtCustomOp that are set: any ONNX Runtime from this one on has
-/// them, whatever headers the library was built with.
+/// API version of the functions that are called and of the members of OrtCustomOp that are set. Every ONNX Runtime from
+/// this version on has them, independent of the headers that the library was built with.
 inline constexpr uint32_t apiVersion = 16;
 
-/// What ONNX Runtime is told in the end. It crosses no boundary of the library: Operator.cpp and Register.cpp catch it.
+/// An error with the code for ONNX Runtime. It does not leave the library: Operator.cpp and Register.cpp catch it.
 class Failure : public std::runtime_error {
 public:
   Failure(OrtErrorCode code, const std::string &text) : std::runtime_error(text), code(code) {}
@@ -31,23 +31,24 @@ public:
   const OrtErrorCode code;
 };
 
-/// Throws what ONNX Runtime says, and releases it.
+/// Throws a Failure with the code and message of `status` unless it is null, and releases it.
 void check(const OrtApi &api, OrtStatus *status);
 
-/// The status of the exception that is being handled, one line.
+/// Returns a status for the exception that is being handled, with a message of one line.
 OrtStatus *currentFailure(const OrtApi &api) noexcept;
 
+/// Type and shape of a tensor.
 struct Tensor {
   ONNXTensorElementDataType type;
-  std::vector<int64_t> dims; ///< negative: not known
+  std::vector<int64_t> dims; ///< sizes in elements; negative: unknown
 };
 
-/// A node while its kernel is made.
+/// A node of the model during the creation of its kernel.
 class Node {
 public:
   Node(const OrtApi &api, const OrtKernelInfo *info) : api(api), info(info) {}
 
-  /// Absent: the default. Throws where the attribute is of another type.
+  /// Return an attribute, or the default if it is absent. They throw if the attribute has another type.
   int64_t integer(const char *name, int64_t byDefault) const;
   float real(const char *name, float byDefault) const;
   std::optional<std::string> text(const char *name) const;
@@ -73,9 +74,9 @@ public:
   Execution(const OrtApi &api, OrtKernelContext *context) : api(api), context(context) {}
 
   Tensor input(size_t index) const;
-  /// Only read, whatever the type says: memory objects of both kinds of tensors are made alike.
+  /// Returns a pointer that is only read. It is not const, because memory objects are created from non-const pointers.
   void *inputData(size_t index) const;
-  /// Of a new tensor.
+  /// Allocates an output tensor and returns its buffer.
   void *outputData(size_t index, const std::vector<int64_t> &dims) const;
 
 private:

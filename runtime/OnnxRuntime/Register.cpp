@@ -11,8 +11,8 @@
 namespace quern::onnxruntime {
 namespace {
 
-/// The domain `quern` of each ONNX Runtime in the process. Sessions refer to it until they end, and none says when the
-/// last one has: it is the process's.
+/// The domain `quern` of each ONNX Runtime in the process. Sessions use it until they end. No event reports the end of
+/// the last session, so domains are never released.
 class Domains {
 public:
   OrtCustomOpDomain *get(const OrtApi &api) {
@@ -60,15 +60,15 @@ private:
 } // namespace
 } // namespace quern::onnxruntime
 
-// NOLINTNEXTLINE(readability-identifier-naming): the name that ONNX Runtime looks for
+// NOLINTNEXTLINE(readability-identifier-naming): the name that ONNX Runtime looks up
 extern "C" __attribute__((visibility("default"))) OrtStatus *RegisterCustomOps(OrtSessionOptions *options,
                                                                                const OrtApiBase *base) noexcept {
   using namespace quern::onnxruntime;
   const OrtApi *api = base->GetApi(apiVersion);
-  if (!api) // every version has the first of its functions
+  if (!api) // every version has the functions of API version 1
     return base->GetApi(1)->CreateStatus(ORT_NOT_IMPLEMENTED, "quern: ONNX Runtime 1.16 or later is needed");
   try {
-    static auto *const domains = new Domains; // never destroyed, as what it has
+    static auto *const domains = new Domains; // never destroyed, like the domains
     check(*api, api->AddCustomOpDomain(options, domains->get(*api)));
     return nullptr;
   } catch (...) {

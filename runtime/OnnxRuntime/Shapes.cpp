@@ -1,10 +1,10 @@
-//===- Shapes.cpp - Operators whose result has the shape of what they read --===//
+//===- Shapes.cpp - Operators whose result has the shape of the input -------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Softmax, LogSoftmax and Eltwise. A shape is known when a session is made, or comes with an execution; each has a
-// primitive of its own.
+// Softmax, LogSoftmax and Eltwise. Each shape has its own primitive, which is created with the session if the shape is
+// known then, or at the first execution with that shape.
 //
 //===----------------------------------------------------------------------===//
 #include "Elements.h"
@@ -21,12 +21,13 @@
 namespace quern::onnxruntime {
 namespace {
 
-/// Beyond so many shapes a kernel begins anew: primitives that went come from the library's caches.
+/// Maximum number of shapes of a kernel. If it is exceeded, all primitives are dropped; later ones come from the caches
+/// of the library.
 constexpr size_t maxShapes = 256;
 
 class ShapesKernel : public Kernel {
 public:
-  /// `front` is the problem's line up to its tensors; an operator without axis has none.
+  /// `front` is the text form of the problem up to its tensors. `axis` is empty for an operator without axis.
   ShapesKernel(const Node &node, const char *name, std::string front, std::optional<int64_t> axis)
       : front(std::move(front)), axis(axis), engine(engine::kind::cpu, 0),
         stream(threadpool_interop::make_stream(engine, nullptr)) {
@@ -36,7 +37,7 @@ public:
       throw Failure(ORT_NOT_IMPLEMENTED, std::string("quern: ") + name +
                                              " takes float, float16, bfloat16 and double; the input is " +
                                              onnxName(input.type));
-    // A shape that is not known at all has no dims, either.
+    // A completely unknown shape also has no dims.
     if (!input.dims.empty() && std::ranges::all_of(input.dims, [](int64_t dim) { return dim >= 0; }))
       find(input.dims);
   }
@@ -50,7 +51,7 @@ public:
 
 private:
   struct Made {
-    memory::desc desc; // of both tensors
+    memory::desc desc; // descriptor of source and result
     quern::primitive primitive;
   };
 
@@ -60,7 +61,7 @@ private:
       if (const auto found = shapes.find(dims); found != shapes.end())
         return found->second;
     }
-    // Without the lock: threads with the same shape wait for one compilation in the library.
+    // The lock is not held: threads with the same shape share one compilation in the library.
     Made made{denseDesc(element.type, dims), quern::primitive(primitive_desc(engine, line(dims)))};
     const std::unique_lock lock(mutex);
     if (shapes.size() >= maxShapes)
@@ -92,12 +93,12 @@ private:
   const std::optional<int64_t> axis;
   Element element;
   quern::engine engine;
-  quern::stream stream; // on the calling thread
+  quern::stream stream; // runs on the calling thread
   std::shared_mutex mutex;
   std::map<std::vector<int64_t>, Made> shapes;
 };
 
-/// That reads back to the same bits.
+/// Returns a text that is parsed back to the same bits.
 std::string textOf(float value) {
   char text[32];
   return {text, std::to_chars(text, text + sizeof text, value).ptr};
@@ -117,13 +118,13 @@ std::unique_ptr<Kernel> makeEltwise(const Node &node) {
   const std::optional<std::string> alg = node.text("alg");
   if (!alg)
     throw Failure(ORT_INVALID_ARGUMENT, "quern: Eltwise needs the attribute alg, as alg=\"relu\"");
-  // What is no word could be other fields of the line.
+  // Other characters could form further fields of the line.
   const auto isInWord = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; };
   if (alg->empty() || !std::ranges::all_of(*alg, isInWord))
     throw Failure(ORT_INVALID_ARGUMENT, "quern: alg is '" + *alg + "', which is no name of an algorithm");
   const std::string front =
       "eltwise fwd_i alg=" + *alg + " alpha=" + textOf(node.real("alpha", 0)) + " beta=" + textOf(node.real("beta", 0));
-  // Refuses what no shape would mend.
+  // Throws now if the parameters are invalid for every shape.
   const primitive_desc trial(engine(engine::kind::cpu, 0), front + " src=f32:1:a dst=f32:1:a");
   return std::make_unique<ShapesKernel>(node, "Eltwise", front, std::nullopt);
 }

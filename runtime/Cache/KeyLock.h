@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// At most one process per host compiles a kernel. For each key, the lock is a byte range of a file in the cache
-// directory. The system releases the locks of a process when it ends for any reason.
+// At most one process per host compiles a kernel. For each key, a byte of a file in the cache directory is locked. The
+// system releases the locks of a process when it ends for any reason.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CACHE_KEYLOCK_H

@@ -72,7 +72,7 @@ private:
 
   const std::string installed;
   std::atomic<bool> hasOpened{false};
-  /// Guards the members below. It is held while a pack is used, so its holder is in a section of forks only to write.
+  /// Guards the members below. Held while a pack is used, so only writers hold it in a fork section.
   std::shared_mutex mutex;
   std::vector<std::shared_ptr<const Pack>> packs;
   size_t addedCount = 0;     ///< number of packs that the program added, which come first

@@ -1,4 +1,4 @@
-//===- Sandbox.cpp - Limits of the compiler's process -- ------------------===//
+//===- Sandbox.cpp - Limits of the compiler process -----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -30,7 +30,7 @@ constexpr uint32_t architecture = AUDIT_ARCH_AARCH64;
 constexpr int allowed[] = {
     // memory
     SYS_brk, SYS_munmap, SYS_mremap, SYS_madvise, SYS_getrandom,
-    // its descriptors
+    // descriptors of the process
     SYS_read, SYS_write, SYS_writev, SYS_sendto, SYS_recvfrom, SYS_ppoll, SYS_close, SYS_fstat, SYS_lseek,
 #ifdef SYS_poll
     SYS_poll,
@@ -38,7 +38,7 @@ constexpr int allowed[] = {
     // threads and time
     SYS_futex, SYS_set_robust_list, SYS_rseq, SYS_gettid, SYS_getpid, SYS_sched_yield, SYS_sched_getaffinity,
     SYS_clock_gettime, SYS_clock_nanosleep, SYS_nanosleep, SYS_getrusage, SYS_restart_syscall, SYS_sysinfo, SYS_uname,
-    // signals and the end
+    // signals and exit
     SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_sigaltstack, SYS_exit, SYS_exit_group};
 
 /// Builds a filter of instructions that each system call runs through.

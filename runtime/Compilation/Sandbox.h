@@ -1,4 +1,4 @@
-//===- Sandbox.h - Limits of the compiler's process -- --------------------===//
+//===- Sandbox.h - Limits of the compiler process -------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

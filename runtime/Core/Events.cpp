@@ -29,7 +29,7 @@ struct Listener {
 
 /// The requested events and their listeners.
 struct Observers {
-  /// Guards the members below. It is held while listeners run, so its holder is in a section of forks only to write.
+  /// Guards the members below. Held while listeners run, so only writers hold it in a fork section.
   std::shared_mutex mutex;
   int verbose = -1; ///< -1: QUERN_VERBOSE has not been read yet
   std::vector<Listener> listeners;
@@ -72,7 +72,7 @@ void Observers::forgetInFork() {
     mutex.lock_shared();
 }
 
-/// The lock of a writer, who changes the members in a section of forks.
+/// The exclusive lock of a writer, which is held in a fork section.
 struct Writing {
   explicit Writing(Observers &observers) : lock(observers.mutex) {}
   const std::lock_guard<std::shared_mutex> lock;

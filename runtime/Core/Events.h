@@ -4,9 +4,9 @@
 //===----------------------------------------------------------------------===//
 //
 // QUERN_VERBOSE or quern_set_verbose() prints lines: level 1 prints executions and suspended servers, level 2 also
-// creations and compilations. Fields are separated by commas; the last three are the text form, the time in ms and the
-// key. Listeners (quern_set_listener) receive the same events, and failures, as structs. An event that has neither
-// lines nor listeners costs one load.
+// creations and compilations. Fields are separated by commas; lines about a problem end with its text form, the time in
+// ms and the key. Listeners (quern_set_listener) receive the same events, and failures, as structs. An event that has
+// neither lines nor listeners costs one load.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CORE_EVENTS_H

@@ -352,7 +352,7 @@ Result<AcquiredKernel> Kernels::fromRemote(DiskCache &disk, const Request &reque
       remoteCache.lookup(request.key, request.target.text(), request.problem.desc.text(), waiter.onServers());
   if (!hit)
     return AcquiredKernel{};
-  (void)disk.store(request.key, hit->bytes, &hit->origin); // counted there
+  (void)disk.store(request.key, hit->bytes, &hit->origin); // counts failures
   Result<AcquiredKernel> loaded = loadKernel(std::move(hit->artifact), std::move(hit->bytes), request.problem,
                                              quern_origin_remote, request.device, {&disk, &remoteCache, &hit->origin});
   if (!loaded && isUnusable(loaded.error(), request.device))

@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Performs the stages lookup, compile and load: searches the memory cache, the disk cache, packs, families and the
-// remote cache, then compiles. Apart from the default threads, all process-wide state is here.
+// remote cache, then compiles. Owns these caches for the process.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CORE_KERNELS_H

@@ -166,7 +166,7 @@ public:
 private:
   struct Buffer {
     void *data = nullptr, *owned = nullptr, *mapped = nullptr; ///< `mapped`: the host's copy
-    bool isReachable = true;                                   ///< by the host
+    bool isReachable = true;                                   ///< the host can access it
   };
   int64_t bytesOf(int index) const { return index == 0 ? bytes : bytesOfBuffer(desc, index); }
   void *&owned(int index) { return index == 0 ? firstOwned : others[static_cast<size_t>(index) - 1].owned; }

@@ -1,4 +1,4 @@
-//===- Overlap.cpp - Whether two tensors share bytes ---------------------===//
+//===- Overlap.cpp - Detecting overlapping tensors ------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -128,7 +128,7 @@ private:
   std::shared_ptr<const Executable> kernel; ///< initial kernel
   std::shared_ptr<Promotion> promotion;     ///< if the initial kernel is the family's
   bool isPromotable = false;                ///< the specialized kernel may replace it
-  std::vector<Slot> slots; ///< the kernel's arguments in their order, then the scratchpad if the caller gives it
+  std::vector<Slot> slots; ///< the kernel's arguments in their order, then the scratchpad if the caller owns it
   std::vector<size_t> slotsByIndex; ///< sorted by argument; empty if there are few
   size_t sizeCount = 0;             ///< over all slots
   size_t elsewhere = maxArguments;  ///< slot whose memory is not on the stream's device; maxArguments: none

@@ -17,8 +17,7 @@ namespace quern {
 
 /// The engines of a reorder's tensors.
 struct ReorderSides {
-  Engine *src = nullptr, *dst = nullptr; ///< null: the engine that it runs on, or the CPU if the descriptor specifies
-                                         ///< it
+  Engine *src = nullptr, *dst = nullptr; ///< null: the problem's engine, or the CPU if the descriptor specifies it
 };
 
 class Problem {

@@ -18,7 +18,7 @@
 namespace quern {
 
 /// Maximum number of sizes of one problem: dims, strides and offset of two tensors and of two operands for each of 32
-/// post-ops. An execution has an array for them on its stack and writes only those that the problem has.
+/// post-ops.
 inline constexpr size_t maxRuntimeSizes = (2 + 2 * maxPostOps) * (2 * maxDims + 1);
 
 /// Checks that `given` is `declared` with every runtime value filled in, and writable if the argument is an output;

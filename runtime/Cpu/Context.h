@@ -16,7 +16,7 @@ struct ExecutionContext {
   int threads = 1;                                      ///< maximum number of threads
   threadpool_interop::threadpool_iface *pool = nullptr; ///< null: oneTBB
   void *scratchpad = nullptr;           ///< the caller's, with `threads` slots; null: buffers of the threads
-  const int64_t *sizes = nullptr;       ///< the runtime sizes that the executable's program takes, none negative
+  const int64_t *sizes = nullptr;       ///< the open sizes of the executable's program, none negative
   const int64_t *bufferBytes = nullptr; ///< sizes of the arguments' buffers, for open programs; null: unknown
   const int64_t *numbers = nullptr;     ///< Program::numbersFor() these sizes; null: unknown
 };
@@ -24,7 +24,7 @@ struct ExecutionContext {
 /// Calls function(argument, chunk) for each chunk on the threads of `context`, and preserves the caller's
 /// floating-point environment. Throws the exceptions of a caller's pool.
 inline void runOnThreads(const ExecutionContext &context, int chunks, ChunkFunction function, void *argument) {
-  const WithoutCancellation whole;     // pools wait
+  const WithoutCancellation whole;     // pools have cancellation points
   DefaultFloatEnvironment environment; // the pool's own arithmetic must not set the caller's flags
   if (context.pool)
     runOnPool(*context.pool, chunks, function, argument);

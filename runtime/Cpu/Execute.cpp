@@ -141,8 +141,8 @@ Result<void> CpuStream::execute(const Call &call, const EventLinks *) {
   ExecutionContext context = contextOn(pool, ownThreads);
   context.sizes = call.sizes;
   context.numbers = call.numbers;
-  if (!call.numbers &&
-      call.executable->program().isOpen()) // else one load of this and `sizes` would wait for two stores
+  // The condition avoids a store that a combined load of this and `sizes` would wait for.
+  if (!call.numbers && call.executable->program().isOpen())
     context.bufferBytes = call.bufferBytes;
   context.scratchpad = call.scratchpad;
   if (call.scratchpad)

@@ -56,7 +56,7 @@ public:
   /// are invalid.
   Result<void> take(const Artifact &artifact, std::span<const KernelStep> calls);
 
-  /// Returns true for a single step that runs once on tensors, which does not need the program to run.
+  /// Returns true for a single step that runs once on tensors, which needs neither instructions nor numbers.
   bool isPlain() const { return plain; }
   /// Returns true if any number depends on sizes.
   bool isOpen() const { return open; }
@@ -94,12 +94,12 @@ public:
   }
   /// Depths of loops, which products refer to.
   const uint32_t *factors() const { return productFactors.data(); }
-  /// Positions of arguments, followed by those of regions, for each buffer of a step.
+  /// For each buffer of a step: the position of an argument, or argumentCount() plus the position of a region.
   const uint32_t *places() const { return bufferPlaces.data(); }
   size_t argumentCount() const { return arguments.size(); }
 
   int64_t trips(const int64_t *bound, uint32_t loop) const { return bound[loop]; }
-  /// Offset of a region after the memory that kernels share, a multiple of 64.
+  /// Offset of a region from the end of the memory that kernels share; a multiple of 64.
   int64_t regionStart(const int64_t *bound, size_t region) const { return bound[firstRegion + region]; }
   int64_t regionsEnd(const int64_t *bound) const { return bound[firstRegion + regions]; }
   GroupSize sizeOf(const int64_t *bound, uint32_t group) const {

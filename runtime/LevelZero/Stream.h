@@ -123,7 +123,7 @@ private:
   };
   Result<void> close(Signal &signal);
   Signal finished, listDone, queueDone;
-  OwnedList waitForListDone, signalQueueDone; ///< for the queue
+  OwnedList waitForListDone, signalQueueDone; ///< executed by the queue
   std::deque<ze_event_handle_t> returned;     ///< events returned to callers, oldest first
   enum class Place { Nowhere, List, Queue } last = Place::Nowhere;
   bool isListBusy = false, isQueueBusy = false;

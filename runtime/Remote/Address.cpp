@@ -61,8 +61,7 @@ Result<void> readPlace(Address &address, std::string_view place) {
     return invalidArguments("the remote cache ", address.text, " is not a valid address");
   if (address.protocol == Address::Protocol::Http) {
     if (place.find('@') != std::string_view::npos)
-      return invalidArguments("the remote cache ", address.text,
-                              " has a user; it must use a token, token-file=FILE");
+      return invalidArguments("the remote cache ", address.text, " has a user; it must use a token, token-file=FILE");
     address.base = address.text;
     while (address.base.back() == '/')
       address.base.pop_back();

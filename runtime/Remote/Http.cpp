@@ -50,7 +50,7 @@ struct HttpConnection::Body {
     try {
       if (!body->isTooLong)
         body->incoming.append(from, size * count);
-      return body->isTooLong ? 0 : size * count; // less than all ends the transfer
+      return body->isTooLong ? 0 : size * count; // a smaller count aborts the transfer
     } catch (...) {
       return 0;
     }

@@ -58,7 +58,7 @@ struct quern_remote_origin {
 /// Disables waiting for other hosts, and leases.
 inline constexpr uint32_t quern_remote_never = UINT32_MAX;
 
-/// The caller of a lookup, which may take long.
+/// Callbacks and limits of a lookup, which may take long.
 struct quern_remote_waiter {
   /// Maximum wait for another host that compiles the same kernel, after the responses; or quern_remote_never.
   uint32_t patience_milliseconds;

@@ -168,7 +168,7 @@ def transpose(x, axes=None, *, dtype=None, out=None):
     return _reorder(x, out, "reversed" if axes is None else _checks.indices("axes", axes), _name(dtype))
 
 
-# --- Functions of elements --------------------------------------------------------------------------------------------
+# --- Elementwise functions --------------------------------------------------------------------------------------------
 
 
 def _plan_eltwise(tensors, outs, algorithm, alpha, beta, dtype):

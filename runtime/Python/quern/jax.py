@@ -71,7 +71,7 @@ def _elementwise(function):
     return mapped
 
 
-# --- Softmax and functions of elements ---
+# --- Softmax and elementwise functions ---
 
 
 @functools.cache

@@ -241,7 +241,7 @@ at::Tensor softmaxBackward(const at::Tensor &givenY, const at::Tensor &givenGrad
   return dx;
 }
 
-// --- Functions of elements ---
+// --- Elementwise functions ---
 
 std::string eltwiseHead(const char *propagation, std::string_view algorithm, double alpha, double beta) {
   return std::string("eltwise ") + propagation + " alg=" + std::string(algorithm) + " alpha=" + numberText(alpha) +

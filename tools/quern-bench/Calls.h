@@ -33,7 +33,7 @@ struct CallRow {
 /// Throws std::runtime_error.
 std::vector<CallRow> measureCalls(const Settings &settings);
 
-/// Returns a table of minima and medians, with the values that docs/performance.md promises.
+/// Returns a table of minima and medians, with the differences and ratios that docs/performance.md limits.
 std::string describeCalls(const std::vector<CallRow> &rows, const Settings &settings);
 
 } // namespace quern::bench

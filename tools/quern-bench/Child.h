@@ -41,7 +41,7 @@ private:
   std::string pending;
 };
 
-/// Restricts the calling thread, and the children that it starts, during the lifetime of the object. Throws
+/// Restricts the calling thread, and the children that it starts, to the CPUs during the lifetime of the object. Throws
 /// std::runtime_error.
 class Affinity {
 public:

@@ -50,7 +50,7 @@ named=$(awk '/^reorder/ { seen = 1 } seen && /^$/ { print NR; exit }' test/probl
   echo
   $bench --engine=gpu --problems=test/problems/softmax-bench.desc,test/problems/reorder-bench.desc
   echo
-  echo "## Reorder, the named problems beside torch.compile and IREE"
+  echo "## Reorder, the named problems against torch.compile and IREE"
   echo
   head -n "$named" test/problems/reorder-bench.desc > "$measured.desc"
   $bench --problems="$measured.desc" --peers=onednn-3.13,onednn-3.2,onnxruntime,torch,iree

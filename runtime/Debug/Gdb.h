@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Implements the JIT interface of gdb, which lldb also supports: a list of object files in memory, which the debugger
-// reads, and a function with its breakpoint, which is called when the list changes.
+// reads, and a function that is called when the list changes, where the debugger sets a breakpoint.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_DEBUG_GDB_H

@@ -245,8 +245,8 @@ std::optional<Forms> productForms(const PrimitiveDesc &desc) {
 }
 
 /// Returns true if the attributes have no tensors except scales and zero points, and the library allocates scratch.
-/// These must have one value or, in a reorder, one per index of a dim. Reorders that quantize RNN weights are excluded,
-/// because merging would move the dims of their masks.
+/// Scales and zero points must have one value or, in a reorder, one per index of a dim. Reorders that quantize RNN
+/// weights are excluded, because merging would move the dims of their masks.
 bool areSimple(const Attributes &attr, PrimitiveKind kind) {
   const auto isOther = [&](const auto &one) {
     return !one.second.groups.empty() || (one.second.mask != 0 && kind != PrimitiveKind::Reorder);

@@ -26,8 +26,8 @@ struct Family {
   std::vector<int64_t> sizes; ///< sizes of the original problem for the kernel (quern_kernel_args::sizes)
 };
 
-/// Returns the family of a verified problem without open sizes. Nullopt for layouts with blocks or padding that do not
-/// merge, attributes with separate values for single indices, a caller-owned scratchpad, and other operations.
+/// Returns the family of a verified problem without open sizes, or nullopt. Problems with padding, most masks, post-ops
+/// with tensors, or a caller-owned scratchpad have no family; see docs/packs.md.
 std::optional<Family> familyOf(const VerifiedProblem &problem, const Target &target);
 
 } // namespace quern

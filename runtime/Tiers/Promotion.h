@@ -4,8 +4,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A primitive that starts with the kernel of its family gets its specialized kernel later, once. The first kernel stays
-// alive as long as the primitive, because executions may use it. The primitive and the background thread
-// share the Promotion, so the primitive may be destroyed at any time.
+// alive as long as the primitive, because executions may use it. The primitive and the background thread share the
+// Promotion, so the primitive may be destroyed at any time.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_TIERS_PROMOTION_H

@@ -223,6 +223,7 @@ def lstm(x, w, u, bias=None, h0=None, c0=None, *, peephole=None, projection=None
 
     L layers, D directions (2 if bidirectional), T steps, N sequences, I inputs, H cells, P states (H without a
     projection).
+
     Args:
         x: [T, N, I] of f32, bf16 or f16. All arrays may have any strides.
         w: input weights [L, D, I, 4, H], of the type of `x`. (PyTorch's [4 H, I] is a view of it: `weights`.)

@@ -74,7 +74,7 @@ def split(cell, activation, arrays):
 
 
 def falling(lengths):
-    """Returns the lengths as a list if they are in descending order, so that the steps can be divided into chunks."""
+    """Returns the lengths as a list if they are in descending order and differ, so that chunks of steps are useful."""
     if lengths is None:
         return None
     steps = lengths.tolist()

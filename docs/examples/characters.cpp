@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A character model: an RNN reads a text, and a matrix and softmax make of each state the probabilities of the
-// character that comes next. It is trained once with each cell. Prints what a character costs as it learns, and fails
-// if that is not below `goal` in the end. characters.hpp has the text and what else is not Quern's.
+// A character model: an RNN reads a text, and a matrix and softmax turn each state into the probabilities of the next
+// character. It is trained once with each cell. Prints the loss per character during training, and fails if the final
+// loss is not below `goal`. characters.hpp has the text and all parts that do not depend on Quern.
 //
 //   c++ -std=c++17 characters.cpp -lquern -o characters && ./characters
 //
@@ -22,13 +22,13 @@ using namespace quern;
 namespace {
 
 constexpr int64_t lessons = 300;
-constexpr float goal = 0.5f; ///< nats; without any knowledge a character costs 3
+constexpr float goal = 0.5f; ///< loss per character in nats; an untrained model has 3
 
 struct Cell {
   const char *name;
   algorithm kind;
-  int64_t gates, biases; ///< linear before reset has one bias more
-  float rate;            ///< of descent
+  int64_t gates, biases; ///< linear before reset has one more bias than gates
+  float rate;            ///< learning rate
 };
 
 constexpr Cell cells[] = {
@@ -37,15 +37,15 @@ constexpr Cell cells[] = {
     {"augru", algorithm::vanilla_augru, 3, 3, 3}, {"lbr_augru", algorithm::lbr_augru, 3, 4, 3},
 };
 
-/// The cell's tensors and their gradients. All layouts are plain, so that forward, backward and descent share memory;
-/// with `any` weights would be packed, which is faster, and reordered after each lesson.
+/// Returns the cell's tensors and their gradients. All layouts are plain, so that forward, backward and descent share
+/// memory. With `any` weights would be packed, which is faster, but reordered after each lesson.
 rnn_backward_parameters describe(const Cell &cell) {
   const auto plain = [](const memory::dims &dims, const char *tag) {
     return memory::desc(dims, memory::data_type::f32, tag);
   };
   rnn_backward_parameters rnn;
   rnn.cell_kind = cell.kind;
-  rnn.flags = rnn_flags::diff_weights_overwrite; // gradients of weights would be added to otherwise
+  rnn.flags = rnn_flags::diff_weights_overwrite; // otherwise the gradients are added to their old values
   rnn.src_layer = plain({steps, sequences, symbols}, "tnc");
   rnn.weights_layer = rnn.diff_weights_layer = plain({1, 1, symbols, cell.gates, channels}, "ldigo");
   rnn.weights_iter = rnn.diff_weights_iter = plain({1, 1, channels, cell.gates, channels}, "ldigo");
@@ -55,7 +55,7 @@ rnn_backward_parameters describe(const Cell &cell) {
     rnn.activation = algorithm::eltwise_tanh;
   if (cell.kind == algorithm::vanilla_augru || cell.kind == algorithm::lbr_augru)
     rnn.attention = plain({steps, sequences, 1}, "tnc");
-  return rnn; // states at the start are absent, which is zeros, and so are gradients of what is not learned
+  return rnn; // absent initial states are zeros; gradients that are not learned are absent
 }
 
 class Model {
@@ -70,7 +70,7 @@ public:
     rnn.prop = prop_kind::backward;
     forward = rnn_forward(forwardDesc);
     backward = rnn_backward(rnn_backward::primitive_desc(cpu, rnn, forwardDesc));
-    workspace = memory(forwardDesc.workspace_desc(), cpu); // what forward keeps for backward
+    workspace = memory(forwardDesc.workspace_desc(), cpu); // written by forward, read by backward
 
     const softmax_forward::primitive_desc softmaxDesc(cpu, prop_kind::forward_training, algorithm::softmax_log, matrix,
                                                       matrix, 1);
@@ -79,7 +79,7 @@ public:
         softmax_backward::primitive_desc(cpu, algorithm::softmax_log, matrix, matrix, matrix, 1, softmaxDesc));
   }
 
-  /// Learns from a batch. The result is what a character of it cost before.
+  /// Learns from a batch. Returns the loss per character before this step.
   float learn(Batch &batch) {
     const auto at = [&](const memory::desc &desc, std::vector<float> &values) {
       return memory(desc, cpu, values.data());
@@ -97,7 +97,7 @@ public:
 
     const float loss = predict(batch);
 
-    // Backward reads all that forward had.
+    // Backward reads all arguments of forward.
     arguments.emplace(QUERN_ARG_DIFF_DST_LAYER, at(rnn.diff_dst_layer, stateGradient));
     arguments.emplace(QUERN_ARG_DIFF_WEIGHTS_LAYER, at(rnn.diff_weights_layer, weightsLayer.gradient));
     arguments.emplace(QUERN_ARG_DIFF_WEIGHTS_ITER, at(rnn.diff_weights_iter, weightsIter.gradient));
@@ -111,7 +111,7 @@ public:
   }
 
 private:
-  /// The loss, from the logarithms of softmax(states * output), and its gradients by `states` and `output`.
+  /// Returns the loss, computed from log(softmax(states * output)). Computes its gradients by `states` and `output`.
   float predict(const Batch &batch) {
     std::vector<float> logits(rows * symbols), logarithms(rows * symbols), gradient = batch.lossGradient();
     multiply('N', 'N', rows, symbols, channels, states, output.values, logits);
@@ -125,7 +125,7 @@ private:
     return batch.loss(logarithms);
   }
 
-  /// c = a * b, of m x k and k x n numbers; those of a letter T lie transposed.
+  /// Computes c = a * b for matrices of m x k and k x n; the letter T means that a matrix is stored transposed.
   static void multiply(char transA, char transB, int64_t m, int64_t n, int64_t k, const std::vector<float> &a,
                        const std::vector<float> &b, std::vector<float> &c) {
     error::wrap_c_api(quern_sgemm(transA, transB, m, n, k, 1, a.data(), transA == 'T' ? m : k, b.data(),

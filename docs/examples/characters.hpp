@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What a character model has besides its library: the text, batches of it, parameters and stochastic gradient descent.
-// characters.cpp trains one with Quern, test/Dnnl/Programs/characters.cpp with oneDNN's interface.
+// Parts of a character model that do not depend on the library: the text, batches of it, parameters and stochastic
+// gradient descent. characters.cpp trains a model with Quern, test/Dnnl/Programs/characters.cpp with oneDNN's API.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CHARACTERS_HPP
@@ -21,7 +21,7 @@ namespace lesson {
 inline const std::string text = "a quern is a mill of two stones. the lower stone lies still, the upper stone turns. "
                                 "the grain runs in at the eye, the meal runs out at the rim. ";
 
-/// The characters of the text, each once: a character is its place here.
+/// The characters of the text, each once. The index of a character here is its class.
 inline const std::string alphabet = [] {
   std::string all = text;
   std::sort(all.begin(), all.end());
@@ -32,10 +32,10 @@ inline const std::string alphabet = [] {
 constexpr int64_t steps = 16, sequences = 8, channels = 32, rows = steps * sequences;
 inline const int64_t symbols = static_cast<int64_t>(alphabet.size());
 
-/// Pieces of the text, side by side, and the character that comes after each of theirs.
+/// Several sequences of the text, and the character that follows each of their characters.
 struct Batch {
-  std::vector<float> inputs = std::vector<float>(rows * symbols); ///< [step][sequence][character]: 1 where it is
-  std::vector<float> attention = std::vector<float>(rows);        ///< of augru and lbr_augru: more where a word ends
+  std::vector<float> inputs = std::vector<float>(rows * symbols); ///< [step][sequence][character]: one-hot
+  std::vector<float> attention = std::vector<float>(rows); ///< for augru and lbr_augru: higher at the end of a word
   std::vector<int64_t> targets = std::vector<int64_t>(rows);
 
   explicit Batch(int64_t number) {
@@ -47,14 +47,14 @@ struct Batch {
       targets[row] = static_cast<int64_t>(alphabet.find(at(place + 1)));
     }
   }
-  /// What a character costs, in nats, where rows hold the logarithms of probabilities.
+  /// Returns the loss per character in nats; the rows are logarithms of probabilities.
   float loss(const std::vector<float> &logarithms) const {
     double sum = 0;
     for (int64_t row = 0; row < rows; ++row)
       sum -= logarithms[row * symbols + targets[row]];
     return static_cast<float>(sum / rows);
   }
-  /// The derivative of the loss by these logarithms.
+  /// Returns the derivative of the loss by these logarithms.
   std::vector<float> lossGradient() const {
     std::vector<float> gradient(rows * symbols);
     for (int64_t row = 0; row < rows; ++row)
@@ -67,14 +67,14 @@ struct Batch {
 struct Parameter {
   std::vector<float> values, gradient;
 
-  /// Uniform between -range and range, from a seed.
+  /// Initializes the values with uniform random numbers between -range and range.
   Parameter(int64_t count, float range, uint32_t seed) : values(count), gradient(count) {
     for (float &value : values) {
       seed = seed * 1664525 + 1013904223;
       value = range * (static_cast<float>(seed >> 8) / (1 << 23) - 1);
     }
   }
-  /// A step against the gradient. One longer than 0.1 is shortened to that, since those of plain cells may explode.
+  /// Takes a step against the gradient, whose norm is limited to 0.1, because gradients of plain cells may explode.
   void descend(float rate) {
     double square = 0;
     for (float one : gradient)

@@ -71,7 +71,7 @@ def main():
     target = ["--target=" + options.target] if options.target else []
     for line in lines:
         if loaded(line, target, "obj") != loaded(line, target, "debug"):
-            sys.exit("other code: " + line)
+            sys.exit("different code: " + line)
     print(f"{len(lines)} problems, the same code with and without")
 
 

@@ -80,6 +80,6 @@ for number in everything:
     elif test not in known:
         wrong.append(f"C{number}: there is no {test}")
     elif not isDemanded(number, known[test]):
-        wrong.append(f"C{number}: {test} demands no refusal with its number")
+        wrong.append(f"C{number}: {test} expects no refusal with its number")
 print("\n".join(wrong) or f"{len(documented)} constraints")
 sys.exit(bool(wrong))

@@ -33,7 +33,7 @@ class Translator:
         self.code, self.unknown, self.memories, self.blocks, self.depth = [], set(), {}, [], 1
         header = re.search(r"func\.func @\w+_kernel\w*\((.*)\) attributes \{(.*)\} \{$", text, re.M)
         if not header or len(re.findall(r"func\.func @\w+_kernel", text)) != 1:
-            sys.exit("traffic.py: the schedule has not one kernel")
+            sys.exit("traffic.py: the schedule does not have exactly one kernel")
         self.group, self.space, self.sub_group = (self.attribute(header[2], key, value) for key, value in
                                                   (("group_size", None), ("space", None), ("sub_group_size", 16)))
         if "factors = [" in header[2]:

@@ -66,7 +66,7 @@ def main():
                                timeout=120).stdout
     results = re.search(r'<output id="results">(.*?)</output>', shown, re.DOTALL)
     if not results:
-        sys.exit("the script did not end")
+        sys.exit("the script did not terminate")
     text = html.unescape(results[1])
     print(text)
     sys.exit(1 if "FAILED" in text else 0)

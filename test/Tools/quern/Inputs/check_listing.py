@@ -40,7 +40,7 @@ def check(tools, line, target):
     lines = assembly["text"].split("\n")
     listed = [(at, text.split()[0]) for at, text in zip(assembly["offsets"], lines) if at >= 0]
     if listed != placesOf(tools, line, target):
-        raise ValueError("instructions lie elsewhere")
+        raise ValueError("the addresses of instructions differ")
     loops = 0
     for loop in assembly["innermost"]:
         code = "\n".join(lines[loop["first"] - 1 : loop["last"]]).replace(".LCPI", "LCPI")

@@ -43,17 +43,17 @@ def check(line, target):
     stages = {stage["name"]: stage for stage in trace["stages"]}
     assembly, schedule = stages["assembly"], stages["schedule"]
     if assembly["text"].rstrip() != compiled(line, target, "asm").rstrip():
-        raise ValueError("other code than without a trace")
+        raise ValueError("the code differs from the code without a trace")
     for name in ("emit", "schedule"):
         if stages[name]["text"].rstrip() != compiled(line, target, name).rstrip():
-            raise ValueError("another text of " + name)
+            raise ValueError("a different text of " + name)
     for stage in stages.values():
         lines = stage["text"].rstrip("\n").split("\n")
         limit = len(stages[stage["of"]]["text"].split("\n")) if "of" in stage else 0
         if "of" in stage and len(stage["origins"]) != len(lines):
             raise ValueError(f"{len(stage['origins'])} origins of {len(lines)} lines of {stage['name']}")
         if any(not 1 <= origin <= limit for origins in stage.get("origins", []) for origin in origins):
-            raise ValueError("a line of " + stage["name"] + " comes from a line that is not there")
+            raise ValueError("a line of " + stage["name"] + " comes from a line that does not exist")
     inside = linesInLoops(assembly["text"].rstrip("\n").split("\n"))
     emitted = stages["emit"]["text"].split("\n")
 

@@ -7,29 +7,29 @@ check("the page is ready", document.body.dataset.ready === "yes");
 
 const exp = linesOf("schedule").filter((line) => line.textContent.includes("math.exp"))[0];
 mouse("mouseover", exp);
-check("hovering lights the exp of emit", marked("emit", "lit").some((line) => line.textContent.includes("math.exp")));
-check("and the instructions that it is", marked("assembly", "lit").some((line) => line.textContent.includes("vscalefps")));
-check("and says the step", document.getElementById("step").textContent === "exp(x - max)");
-check("and no others", marked("assembly", "lit").every((line) => !line.textContent.includes("vmovups\t(%r")));
+check("hovering highlights the exp of emit", marked("emit", "lit").some((line) => line.textContent.includes("math.exp")));
+check("and its instructions", marked("assembly", "lit").some((line) => line.textContent.includes("vscalefps")));
+check("and shows its step", document.getElementById("step").textContent === "exp(x - max)");
+check("and no other instructions", marked("assembly", "lit").every((line) => !line.textContent.includes("vmovups\t(%r")));
 check("nothing is pinned yet", marked("schedule", "pinned").length === 0);
 
 mouse("click", exp);
 mouse("mouseover", lineWith("emit", "arith.divf"));
-check("a click pins", marked("schedule", "pinned").length === 1 && marked("emit", "lit").length === 0);
+check("a click pins a line", marked("schedule", "pinned").length === 1 && marked("emit", "lit").length === 0);
 const seen = marked("assembly", "pinned")[0].getBoundingClientRect(), column = section("assembly").getBoundingClientRect();
-check("and scrolls the others there", seen.top >= column.top && seen.bottom <= column.bottom);
-check("and the address has it", location.hash.startsWith("#schedule-"));
+check("and scrolls the other columns to it", seen.top >= column.top && seen.bottom <= column.bottom);
+check("and the address names it", location.hash.startsWith("#schedule-"));
 key("ArrowDown");
 check("keys move the pin", marked("schedule", "pinned")[0] === exp.nextElementSibling);
 key("Escape");
-check("and take it off", document.querySelectorAll(".pinned").length === 0);
+check("and a key removes the pin", document.querySelectorAll(".pinned").length === 0);
 
 const value = lineWith("emit", "arith.subf").querySelector(".v");
 mouse("mouseover", value);
 check("a tooltip has the definition and its type", value.title.includes("arith.subf") && value.title.includes("f32"));
 mouse("click", value);
 const uses = [...document.querySelectorAll(".use")];
-check("a click on a value colours its uses, and not those of its name elsewhere", uses.length === 2 &&
+check("a click on a value colors its uses, and no values of the same name", uses.length === 2 &&
   uses[1].closest(".l").textContent.includes("math.exp"));
 key("Escape");
 
@@ -46,27 +46,27 @@ key("3");
 check("a key unfolds it", !section("llvm").hidden);
 const box = document.querySelector("nav [type=checkbox]:not([data-about])");
 box.click();
-check("a box hides a column", section("emit").hidden);
+check("a checkbox hides a column", section("emit").hidden);
 box.click();
 const dark = getComputedStyle(document.body).backgroundColor;
 key("d");
-check("a key changes dark and light", getComputedStyle(document.body).backgroundColor !== dark);
+check("a key toggles dark and light", getComputedStyle(document.body).backgroundColor !== dark);
 
 const loop = [...document.querySelectorAll(".loops a")].find((link) => link.textContent.includes("times"));
 location.hash = loop.getAttribute("href");
 dispatchEvent(new HashChangeEvent("hashchange"));
-check("a loop of the list leads to its line", marked("schedule", "pinned").some((line) => line.textContent.includes("scf.for")));
+check("a loop of the list is a link to its line", marked("schedule", "pinned").some((line) => line.textContent.includes("scf.for")));
 
 const about = document.querySelector("aside"), shown = () => !about.hidden;
 key("0");
 check("a key hides problem and plan", !shown());
 document.querySelector("nav [data-about]").click();
-check("and its box shows it again", shown());
+check("and the checkbox shows it again", shown());
 const estimated = document.querySelector(".about table a");
 location.hash = estimated.getAttribute("href");
 dispatchEvent(new HashChangeEvent("hashchange"));
-check("a loop of the assembly leads to its line", marked("assembly", "pinned").some((line) => line.title.includes("latency")));
+check("a loop of the assembly is a link to its line", marked("assembly", "pinned").some((line) => line.title.includes("latency")));
 check("accesses of unknown alignment are marked", linesOf("assembly").filter((line) =>
   line.classList.contains("unaligned")).every((line) => line.textContent.includes("(%r")));
-check("the recipes have said why", about.textContent.includes("map refuses") && about.textContent.includes("rows supports it"));
-check("all is in the page and scrolls in its columns", document.documentElement.scrollHeight <= innerHeight + 40);
+check("the page has the results of the recipes", about.textContent.includes("map refuses") && about.textContent.includes("rows supports it"));
+check("the page fits in the window, and its columns scroll", document.documentElement.scrollHeight <= innerHeight + 40);

@@ -47,7 +47,7 @@ def compute(quern, rows):
     arguments = (Argument * 2)(Argument(1, memory), Argument(17, memory))
     check(quern.quern_primitive_execute(primitive, stream, 2, arguments))
     if abs(sum(data[:77]) - total) > 1e-4:
-        sys.exit("a wrong result")
+        sys.exit("the result is wrong")
     wait = moments.choice([0, 0, 0.002, 0.01, 0.04, 0.12])
     time.sleep(wait)
     for destroy, handle in [

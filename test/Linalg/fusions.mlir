@@ -1,6 +1,6 @@
 // Input: fusions that compilers form. Checks each against its naive lowering, with guard pages around buffers.
-// Attention is one launch of two products with a softmax between them, a norm that also returns the sum with its
-// residual is split after it at most, and views of arguments are arguments, not copies.
+// Attention is one launch of two products with a softmax between them. A norm that also returns the sum with its
+// residual is split at most after that sum. Views of arguments are arguments, not copies.
 // REQUIRES: compiler
 // RUN: quern dump --mlir=%s:attention --stage=emit | FileCheck %s --check-prefix=ATTENTION
 // RUN: quern dump --mlir=%s:views --stage=emit | FileCheck %s --check-prefix=VIEWS --implicit-check-not=alloc

@@ -1,6 +1,6 @@
-// On AArch64 a single row should have 20 sums in flight: five vectors for each of four accumulators. Checks that fewer
-// are used if the registers cannot hold them next to an element of lhs and a vector of rhs, and that the problem is not
-// refused.
+// Input: a single row, for which AArch64 should have 20 sums in flight: five vectors for each of four accumulators.
+// Checks that fewer are used if the registers cannot hold them together with an element of lhs and a vector of rhs, and
+// that the problem is not refused.
 // RUN: quern-opt %s --quern-schedule-contraction="target=neon" | FileCheck %s --check-prefix=ALL
 // RUN: quern-opt %s --quern-schedule-contraction="target=neon registers=17" | FileCheck %s --check-prefix=FEW
 // RUN: quern-opt %s --quern-schedule-contraction="registers=17" --check

@@ -8,7 +8,8 @@
 // CHECK: %[[SRC:.*]] = llvm.load %[[BUFFERS]] : !llvm.ptr -> !llvm.ptr
 // CHECK: llvm.getelementptr %[[BUFFERS]][1]
 // CHECK: llvm.getelementptr %[[ARGS]][1]
-// The loop over rows is tested before it, because a range may be empty, and then only at its end.
+// The condition of the loop over rows is tested once before it, because a range may be empty, and then at the end of
+// each iteration.
 // CHECK: llvm.icmp "slt" %[[BEGIN]], %[[END]]
 // CHECK: llvm.cond_br
 // CHECK: llvm.load {{.*}} -> vector<8xi16>

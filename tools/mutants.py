@@ -320,7 +320,7 @@ class Copy:
                 done.add(tuple(command))
                 status, output = self.run(command, seconds, environment)
                 if status:
-                    print(f"left out, because without a mistake its status is {status}: {' '.join(command)}\n{output[-400:]}",
+                    print(f"left out, status without a mistake: {status}: {' '.join(command)}\n{output[-400:]}",
                           flush=True)
                     self.leftOut.add(tuple(command))
 
@@ -380,7 +380,8 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=10, help="number of mistakes, including those that do not compile")
     parser.add_argument("--only", default="", help="regular expression of paths")
-    parser.add_argument("--copy", default=os.path.join(root, "build", "mutants"), help="copy of the tree in which mistakes are made")
+    parser.add_argument("--copy", default=os.path.join(root, "build", "mutants"),
+                        help="copy of the tree in which mistakes are made")
     parser.add_argument("--report", help="file to which results are appended as JSON lines")
     parser.add_argument("--survivors", metavar="REPORT",
                         help="report of another run whose surviving mistakes are tested instead of random ones")

@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char *footer = R"(
 Exit codes:
-  0  all is well
+  0  success
   1  a result is wrong (--check), or a cache file or pack is damaged (verify)
   2  bad options, or a problem or file that is not valid
   3  a valid problem that this build does not support
@@ -28,8 +28,8 @@ Environment:
   QUERN_PACKS                packs to find kernels in, separated by colons
   QUERN_MAX_CPU_ISA          sse41, avx2, avx512_core, avx512_core_vnni, ...
   QUERN_NUM_THREADS          threads of an execution
-  QUERN_VERBOSE              1: a line for each execution; 2: creation too
-  QUERN_DEBUG                gdb, perf or both: kernels are known to these
+  QUERN_VERBOSE              1: a line for each execution; 2: also for each creation
+  QUERN_DEBUG                gdb, perf or both: registers kernels with these tools
   QUERN_DEFAULT_FPMATH_MODE  strict, bf16, f16, tf32 or any
   QUERN_COMPILER             process: compile in another process, whose crash is an error
 

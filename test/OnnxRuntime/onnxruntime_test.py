@@ -1,8 +1,8 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The operators of libquern-onnxruntime in sessions of ONNX Runtime, against NumPy in double.
+"""Compares the operators of libquern-onnxruntime, in sessions of ONNX Runtime, with NumPy in double precision.
 
-bfloat16 comes and goes by casts in the model, since NumPy's arrays have no such type for ONNX Runtime.
+Models for bfloat16 cast float inputs and outputs, because ONNX Runtime accepts no NumPy arrays of bfloat16.
 """
 
 import math
@@ -18,7 +18,8 @@ from onnx import TensorProto, helper
 LIBRARY = os.environ["QUERN_ONNXRUNTIME_LIBRARY"]
 DOCS = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "onnxruntime.md")
 FLOAT, HALF, BRAIN, DOUBLE = TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.DOUBLE
-# (type, relative error): of a rounding; of float and double also of exp, whose argument was rounded, and of the sum.
+# (NumPy type, tolerated relative error): one rounding; for float and double more, because exp of a rounded argument and
+# the sum have errors, too.
 TYPES = {FLOAT: (numpy.float32, 2.0**-19), HALF: (numpy.float16, 2.0**-10), BRAIN: (None, 2.0**-7),
          DOUBLE: (numpy.float64, 2.0**-48)}
 
@@ -38,7 +39,7 @@ def session(nodes, inputs, outputs):
 
 
 def unary(operator, kind, shape, **attributes):
-    """A session of one node, y of x, which are arrays of float where the node's are bfloat16."""
+    """Returns a session with one node that computes y from x. If `kind` is bfloat16, x and y are float arrays."""
     node = helper.make_node(operator, ["a"], ["b"], domain="quern", **attributes)
     outside = FLOAT if kind == BRAIN else kind
     nodes = [helper.make_node("Cast", ["x"], ["a"], to=kind), node, helper.make_node("Cast", ["b"], ["y"], to=outside)]
@@ -51,7 +52,7 @@ def run(made, array):
 
 def draw(generator, kind, shape):
     array = generator.standard_normal(shape) * 2
-    if kind == BRAIN:  # floats with 16 bits
+    if kind == BRAIN:  # floats whose lower 16 bits are 0
         return (array.astype(numpy.float32).view(numpy.uint32) & 0xFFFF0000).view(numpy.float32)
     return array.astype(TYPES[kind][0])
 
@@ -67,7 +68,7 @@ def sigmoid(x):
 
 
 erf = numpy.vectorize(math.erf, otypes=[float])
-# name: (alpha, beta, function of a double)
+# name: (alpha, beta, reference function)
 ALGORITHMS = {
     "abs": (0, 0, abs),
     "clip": (-1, 1.5, lambda x: numpy.clip(x, -1, 1.5)),
@@ -92,7 +93,7 @@ ALGORITHMS = {
     "tanh": (0, 0, numpy.tanh),
 }
 
-# Adds a row to each row and says which rows it went to: two types come in, two go out.
+# Sums the rows of %x, each multiplied by %by, and adds 1 to %step. Inputs and results have two types.
 ROWS = """
 func.func @rows(%x: tensor<?x8xf32>, %by: tensor<8xf32>, %step: tensor<4xi32>) -> (tensor<4xi32>, tensor<8xf32>) {
   %none = tensor.empty() : tensor<8xf32>
@@ -173,7 +174,7 @@ class OperatorsTest(unittest.TestCase):
         self.assertEqual((y.shape, float(y)), ((), 9.0))
 
     def test_within_a_graph(self):
-        """ONNX Runtime knows the type of what an operator returns."""
+        """ONNX Runtime infers the types of the results of operators."""
         nodes = [helper.make_node("MatMul", ["x", "x"], ["p"]),
                  helper.make_node("Softmax", ["p"], ["q"], domain="quern"),
                  helper.make_node("ReduceSum", ["q"], ["y"], keepdims=0)]
@@ -204,7 +205,7 @@ class OperatorsTest(unittest.TestCase):
         numpy.testing.assert_array_equal(a, abs(y))
 
     def test_function_of_numbers(self):
-        """A number is a tensor of one element, with a dim or none; here one scales a part that another chooses."""
+        """A number is a tensor with one element and rank 0 or 1; here one selects a slice and the other scales it."""
         module = """func.func @f(%x: tensor<100xf16>, %by: f32, %at: index) -> tensor<8xf16> {
           %part = tensor.extract_slice %x[%at] [8] [1] : tensor<100xf16> to tensor<8xf16>
           %empty = tensor.empty() : tensor<8xf16>
@@ -230,7 +231,7 @@ class OperatorsTest(unittest.TestCase):
                 made.run(None, {"x": x, "by": by, "at": numpy.full(shape, 93, numpy.int32)})
 
     def test_threads(self):
-        """Eight threads, one session, more shapes than a kernel keeps; and sessions that come and go beside them."""
+        """Eight threads use one session with more shapes than a node caches, and create and destroy other sessions."""
         made = unary("Softmax", FLOAT, [None, None])
         failures = []
 
@@ -244,7 +245,7 @@ class OperatorsTest(unittest.TestCase):
                     if i % 40 == seed:
                         x = draw(generator, FLOAT, (4, 9))
                         self.assertClose(run(unary("Softmax", FLOAT, [4, 9], axis=0), x), softmax(x, 0), FLOAT)
-            except Exception as exception:  # of a thread, which is asked below
+            except Exception as exception:  # checked below, in the main thread
                 failures.append(exception)
 
         threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
@@ -283,7 +284,7 @@ class ErrorsTest(unittest.TestCase):
         self.refused("axis is 1; a tensor of rank 0 allows none", run, made, numpy.zeros((), numpy.float32))
         with self.assertRaisesRegex(Exception, "quern: .*13"):
             run(made, numpy.zeros([1] * 13, numpy.float32))
-        x = numpy.zeros((2, 3), numpy.float32)  # the session goes on
+        x = numpy.zeros((2, 3), numpy.float32)  # the session is still usable
         self.assertAlmostEqual(float(run(made, x)[1, 2]), 1 / 3, places=6)
 
     def test_function(self):

@@ -2,10 +2,10 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Runs the tests of libquern-onnxruntime. The exit status is 77 where they cannot be run.
+# Runs the tests of libquern-onnxruntime. The exit status is 77 if they cannot run.
 #
-#   test/OnnxRuntime/run.sh LIBRARY [OPTION…]   LIBRARY: build/release/lib/libquern-onnxruntime.so; what
-#                                               follows is unittest's
+#   test/OnnxRuntime/run.sh LIBRARY [OPTION…]   LIBRARY is e.g. build/release/lib/libquern-onnxruntime.so;
+#                                               OPTIONs are passed to unittest
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 python=$here/../../build/peers/onnxruntime/bin/python

@@ -2,8 +2,9 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# run.sh install|moved|pkgconfig|readme|cmake|gcc|mlir|dnnl|dnnl-cmake BUILD: the stages of the consumer test. `install`
-# installs BUILD into BUILD/test-install; the others use that as a stranger would, from folders of their own.
+# run.sh install|moved|pkgconfig|readme|cmake|gcc|mlir|dnnl|dnnl-cmake BUILD runs one stage of the consumer test.
+# `install` installs BUILD into BUILD/test-install; the other stages use the installation as a user would, in folders
+# outside the source tree.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "$2" && pwd)
@@ -16,7 +17,7 @@ case "$1" in
     rm -rf "$prefix" "$work"
     mkdir -p "$work"
     cmake --install "$build" --prefix "$prefix"
-    # Nothing may point back into the tree that it was built from.
+    # No installed file may contain the path of the source tree.
     if grep -rIl --exclude-dir=doc "$(cd "$here/../.." && pwd)" "$prefix"; then
       echo "the files above name the source tree" >&2
       exit 1
@@ -32,7 +33,7 @@ case "$1" in
     "$work/main"
     ;;
   readme)
-    # The program that the README shows does what it says.
+    # The example in the README compiles and prints the result that is expected.
     awk '/^```cpp$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$here/../../README.md" > "$work/readme.cpp"
     [ "$(grep -cv '^ *$' "$work/readme.cpp")" -le 20 ]
     export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
@@ -47,7 +48,7 @@ case "$1" in
     cmake --build "$work/cmake"
     "$work/cmake/use-quern"
     "$work/cmake/use-compiler"
-    # A program with a pack for all it runs needs no compiler and writes nothing, wherever the pack is.
+    # A program with a pack of all its kernels needs no compiler and writes nothing, wherever the pack is.
     export QUERN_COMPILER_LIBRARY=$work/absent QUERN_CACHE_DIR=$work/pack-cache
     [ "$("$work/cmake/use-pack")" = "from memory" ]
     mkdir -p "$prefix/share/quern/packs"
@@ -58,7 +59,7 @@ case "$1" in
     [ ! -e "$QUERN_CACHE_DIR" ]
     ;;
   gcc)
-    # The C++ interface by another compiler, which evaluates arguments from the last to the first.
+    # The C++ API with another compiler, which evaluates function arguments from the last to the first.
     if ! command -v g++ > /dev/null; then
       echo "there is no g++" >&2
       exit 77
@@ -70,7 +71,7 @@ case "$1" in
     "$work/by-gcc"
     ;;
   moved)
-    # The tree may be moved as a whole.
+    # The installation can be moved as a whole.
     rm -rf "$work/moved"
     cp -r "$prefix" "$work/moved"
     QUERN_CACHE_DIR=off "$work/moved/bin/quern" run \
@@ -88,15 +89,15 @@ case "$1" in
       grep -q '^\[9\.'
     ;;
   dnnl)
-    # A program that needs libdnnl.so.3 finds the drop-in, which finds the rest beside itself.
+    # A program that needs libdnnl.so.3 finds the drop-in, which finds the other libraries relative to its own folder.
     clang-22 -std=c11 -Wall -Wextra -Werror "$here/dnnl/main.c" "$prefix/lib/quern-dnnl/libdnnl.so.3" -fuse-ld=lld \
       "-Wl,--allow-shlib-undefined" -o "$work/dnnl"
     [ "$(LD_LIBRARY_PATH=$prefix/lib/quern-dnnl "$work/dnnl")" = "success, 0.5 0.5" ]
     [ "$(LD_PRELOAD=$prefix/lib/quern-dnnl/libquern_dnnl.so "$work/dnnl")" = "success, 0.5 0.5" ]
     ;;
   dnnl-cmake)
-    # A project linked with an installed oneDNN runs with the drop-in as it is; where the program's own
-    # path to oneDNN wins, by preloading.
+    # A program that was linked with an installed oneDNN runs with the drop-in unchanged. If the program's own run path
+    # to oneDNN takes precedence, the drop-in must be preloaded.
     peer=$here/../../build/peers/onednn-3.2
     if [ ! -e "$peer/installed" ]; then
       echo "tools/peers.sh onednn-3.2 has not been run" >&2

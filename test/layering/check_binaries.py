@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Reads the ELF files of a build and checks that they are hardened.
+"""Checks that the ELF files of a build are hardened.
 
   check_binaries.py BUILD [FILE…]
 
-Every program and library below BUILD/bin and BUILD/lib (or each FILE) must
+Every program and library in BUILD/bin and BUILD/lib (or each FILE) must
 
-- look for libraries in absolute folders or relative to itself ($ORIGIN): an empty or relative part of its run path is
-  the working directory of whoever runs it
-- have its relocations read-only before it runs (RELRO and BIND_NOW), no text relocations and no executable stack
+- look for libraries in absolute folders or relative to itself ($ORIGIN); an empty or relative part of a run path would
+  depend on the current working directory of the process
+- have read-only relocations (RELRO and BIND_NOW), no text relocations and no executable stack
 - be position-independent
 
-The functions that a library of libquern exports must begin with a landing pad for indirect branches (endbr64, bti c,
-paciasp), if the machine has them. Prints a line for each fault; the last line is "N passed, N failed".
+If the machine has landing pads for indirect branches (endbr64, bti c, paciasp), the functions that Quern's installed
+libraries export must begin with one. Prints a line for each fault; the last line is "N passed, N failed".
 """
 
 import os
@@ -22,7 +22,8 @@ import struct
 import subprocess
 import sys
 
-# What is installed and compiled with all options; `quern-compiler` has them as well, next to the code of LLVM.
+# Libraries whose exported functions are checked. libquern-compiler.so is not among them, because it may contain code of
+# LLVM, which was compiled with other options.
 HARDENED = re.compile(r"^lib(quern|quern-remote|quern-onnxruntime|quern_dnnl|dnnl)\.so")
 PADS = {62: (b"\xf3\x0f\x1e\xfa",), 183: (b"\x5f\x24\x03\xd5", b"\x3f\x23\x03\xd5")}
 MOST_PADS = 2000
@@ -33,7 +34,7 @@ def run(*words):
 
 
 def isLinked(path):
-    """Whether it is a program or a library, not an object file."""
+    """Returns True for a program or a library, False for an object file."""
     with open(path, "rb") as file:
         head = file.read(18)
     return head[:4] == b"\x7fELF" and len(head) == 18 and struct.unpack_from("<H", head, 16)[0] != 1

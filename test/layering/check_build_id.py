@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Compares the files whose hash is the compiler's build id with those that the compiler was really built from.
+"""Compares the files that the compiler's build ID is a hash of with the files that the compiler was built from.
 
   check_build_id.py ROOT BUILD LISTING
 
-LISTING is lib/BuildId.txt of the build directory: after a line of versions, a path below ROOT and a hash on each
-line. What was read is in ninja's log of dependencies, of the objects of quern_core and quern_compiler_objects; the
-build directory's own files, which are made from others, do not count, nor do files that are gone: an object stays in
-a build directory when its source moves. Prints one line for each file that only one side has; the exit status is 1 if
-there was any.
+LISTING is lib/BuildId.txt of the build directory: a line of versions, followed by lines with a path relative to ROOT
+and a hash. The files that were read are taken from Ninja's dependency log for the objects of quern_core and
+quern_compiler_objects, except generated files in the build directory and files that no longer exist. (When a source
+moves, its old object stays in the build directory.) Prints one line for each file that only one side has; then the exit
+status is 1.
 """
 
 import os
@@ -26,7 +26,7 @@ def filesRead(root, build):
     def run(*arguments):
         return subprocess.run(command + list(arguments), capture_output=True, text=True, check=True).stdout.splitlines()
 
-    # Of the objects that the build makes, not of those that lie there from sources that are gone.
+    # Only objects that the build produces; the build directory may also contain objects of removed sources.
     folders = tuple(f"lib/CMakeFiles/{library}.dir/" for library in LIBRARIES)
     targets = (line.split(":")[0] for line in run("targets", "all"))
     objects = [target for target in targets if target.startswith(folders) and target.endswith((".o", ".pch"))]

@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Holds the tree to its layering, by reading #include lines, and to its limits of form.
+"""Checks the layering of the tree, with the #include lines, and the formal limits of source files.
 
   check_layering.py ROOT
 
-Each file belongs to the first layer whose pattern matches its path, and a layer names what its files may include: other
-layers, single headers, and the outside libraries `mlir` (mlir/ and llvm/), `tbb`, `ze` and `net` (hiredis,
-libcurl, libsodium). Besides: a source file opens
-with the licence, has at most 600 lines, and no line over 120 columns. Prints one line for each violation; the exit
-status is 1 if there was any. docs/architecture.md says why the layers are what they are.
+Each file belongs to the first layer whose pattern matches its path. A layer lists what its files may include: other
+layers, single headers, and the external libraries `mlir` (mlir/ and llvm/), `tbb`, `ze` (Level Zero) and `net`
+(hiredis, libcurl, libsodium). A source file must also begin with the license, and have at most 600 lines of at most 120
+columns. Prints one line for each violation; then the exit status is 1. docs/architecture.md explains the layers.
 """
 
 import fnmatch
@@ -34,8 +33,8 @@ LAYERS = [
     ("bridge", ["include/quern-compiler/Bridge.h"], []),
     ("embedder", ["include/quern-compiler/*"], ["public", "mlir"]),
     ("support", ["lib/Support/*"], []),
-    # The fields of an operation lie with its primitive and know tensors and types alone; the
-    # descriptor of any problem holds one of them.
+    # The fields of an operation are in the folder of its primitive and use only tensors and types. PrimitiveDesc, the
+    # descriptor of any problem, contains one of them.
     ("tensors", ["lib/Desc/Tensor/*", "lib/Desc/Types.*", "lib/Desc/Primitives.def", "lib/Desc/FieldVisitor.h"],
      ["support"]),
     ("operations", ["lib/Primitives/*/Desc.h"], ["support", "tensors"]),
@@ -49,7 +48,7 @@ LAYERS = [
     ("registry", ["lib/Primitives/*"], DESC + ["support"]),
     ("ir", ["lib/IR/*"], ["support", "artifact", "mlir"]),
     ("transforms", ["lib/Transforms/*"], ["support", "ir", "mlir"]),
-    # A floor for what all recipes read and build with, one for each recipe with its CPU's, and one for its devices'.
+    # Two layers are shared by all recipes, and one by all recipes for devices; each recipe also has three layers.
     ("schedule-problem", ["lib/Schedule/Problem/*"], ["support", "ir", "transforms", "mlir"]),
     ("schedule-build", ["lib/Schedule/Build/*"], ["support", "ir", "transforms", "schedule-problem", "mlir"]),
     ("schedule-device", ["lib/Schedule/Device/*"], COMMON),
@@ -65,11 +64,11 @@ LAYERS = [
     ("contraction", ["lib/Schedule/Contraction/*"], COMMON),
     ("targets", ["lib/Targets/*"],
      RECIPES + ["support", "ir", "transforms", "artifact", "lib/Desc/Target.h", "include/quern/kernel_abi.h", "mlir"]),
-    # Callers' modules, on their way to problems.
+    # Converts modules of users to problems.
     ("functions", ["lib/Functions/*"], DESC + ["support", "ir", "mlir"]),
     ("compiler", ["lib/Compiler/*"],
      FREE + RECIPES + ["functions", "ir", "emit", "transforms", "targets", "bridge", "embedder", "public", "mlir"]),
-    # The plugin for mlir-opt is a program of an embedder's.
+    # The plugin for mlir-opt uses only the API for embedders.
     ("plugin", ["lib/Plugin/*"], ["embedder", "public", "mlir"]),
     ("launch", ["runtime/Launch/*"], FREE + ["public"]),
     ("runtime-threads", ["runtime/Cpu/*"], FREE + ["launch", "runtime", "bridge", "public", "tbb"]),
@@ -78,7 +77,7 @@ LAYERS = [
     ("api", ["runtime/API/*", "runtime/Dnnl/*"], FREE + ["launch", "runtime", "runtime-threads", "bridge", "public"]),
     ("python", ["runtime/Python/*"], ["public"]),
     ("onnxruntime", ["runtime/OnnxRuntime/*"], ["public"]),
-    # Of libquern-remote, which is opened at run time: they share one header.
+    # libquern-remote is opened at run time and shares only this header with libquern.
     ("remote-interface", ["runtime/Remote/Interface.h"], []),
     ("remote", ["runtime/Remote/*"], ["support", "artifact", "remote-interface", "net"]),
     ("runtime", ["runtime/*"], FREE + ["launch", "runtime-threads", "bridge", "public", "remote-interface"]),
@@ -110,14 +109,14 @@ LAYERS = [
              "runtime-levelzero", "plots", "tool-support", "tool-bench", "peers", "remote", "remote-interface", "net"]),
 ]
 ALLOWED = {layer: set(allowed) for layer, _, allowed in LAYERS}
-# Where an #include is looked up, after the including file's own folder.
+# The folders in which an #include is searched, after the folder of the including file.
 SEARCH = ["lib", "include", "runtime", "tools/guards", "tools/plots", "tools/support", "tools/quern-bench",
           "tools/peers", "test/conformance", "test", ""]
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
 def layerOf(path):
-    """The layer of a path relative to the root, or None outside the layered folders."""
+    """Returns the layer of a path relative to the root, or None outside the layered folders."""
     for layer, patterns, _ in LAYERS:
         if any(fnmatch.fnmatchcase(path, pattern) for pattern in patterns):
             return layer
@@ -125,7 +124,7 @@ def layerOf(path):
 
 
 def externalOf(name):
-    """Which of the outside libraries that are restricted a header belongs to, or None."""
+    """Returns the restricted external library that a header belongs to, or None."""
     if name.startswith(("mlir/", "mlir-c/", "llvm/", "llvm-c/", "clang/")):
         return "mlir"
     if name.startswith(("tbb/", "oneapi/tbb")):
@@ -138,7 +137,7 @@ def externalOf(name):
 
 
 def resolve(root, path, name):
-    """The file of this tree that `name` means in `path`, relative to the root, or None."""
+    """Returns the file of this tree that `name` refers to in `path`, relative to the root, or None."""
     for folder in [os.path.dirname(path)] + SEARCH:
         candidate = os.path.normpath(os.path.join(folder, name))
         if os.path.isfile(os.path.join(root, candidate)):
@@ -147,13 +146,13 @@ def resolve(root, path, name):
 
 
 def primitiveOf(path):
-    """"Softmax" for lib/Primitives/Softmax/X.cpp, else None. Emission is what emitters share."""
+    """Returns e.g. "Softmax" for lib/Primitives/Softmax/X.cpp, or None. Emission is shared by all emitters."""
     parts = path.split("/")
     return parts[2] if len(parts) > 3 and parts[:2] == ["lib", "Primitives"] and parts[2] != "Emission" else None
 
 
 def checkInclude(root, path, quote, name):
-    """What is wrong with one #include, or None."""
+    """Returns the message for a forbidden #include, or None."""
     layer = layerOf(path)
     external = externalOf(name)
     if external:
@@ -190,7 +189,7 @@ def checkFile(root, path):
 
 
 def sourcesOf(root):
-    """Every source file under the product's folders, sorted."""
+    """Returns all source files in the folders of the product, sorted."""
     found = []
     for top in ("include", "lib", "runtime", "tools", "test"):
         for folder, _, names in os.walk(os.path.join(root, top)):

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Holds docs/adding-a-primitive.md against the tree: what has to name a primitive names each
-of lib/Desc/Primitives.def.
+"""Checks the list of docs/adding-a-primitive.md: the files that must name a primitive name every primitive of
+lib/Desc/Primitives.def.
 
-check_primitives.py ROOT [FOLDER]    FOLDER: of a Primitives.def that stands in place of ROOT's
+  check_primitives.py ROOT [FOLDER]    FOLDER contains a Primitives.def that replaces the one of ROOT
 """
 import pathlib
 import re
 import sys
 
-# Of a function and no primitive of oneDNN's: it has no class.
+# In oneDNN these are functions, not primitives, so they have no class.
 FUNCTIONS = {"gemm"}
 
 

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Takes a problem through the stages in a context of its own, down to a function in this process, and calls it.
+// Compiles a problem stage by stage in its own MLIR context, loads the kernel into this process, and calls it.
 //
 //===----------------------------------------------------------------------===//
 #include "quern-compiler/Compiler.h"

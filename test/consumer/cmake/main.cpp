@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Computes a log-softmax through the C++ interface, then calls the same kernel as a plain function, as a program that
-// generates code itself would, and compares; copies a part of a tensor into another layout.
+// Computes a log-softmax with the C++ API, then calls the same kernel as a plain function, as a program with its own
+// code generator does, and compares the results. It also copies a part of a tensor into another layout.
 //
 //===----------------------------------------------------------------------===//
 #include "quern/quern.hpp"
@@ -36,7 +36,7 @@ std::vector<float> callDirectly(const quern::primitive &kernel, std::vector<floa
   return y;
 }
 
-/// The upper half of the columns, turned, from a buffer of the caller's to one of the library's.
+/// Transposes the upper half of the columns from a user buffer into memory that the library allocates, and checks it.
 bool movesAPart(const quern::engine &cpu, quern::stream &queue) {
   using namespace quern;
   std::vector<float> x(rows * columns);

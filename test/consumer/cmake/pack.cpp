@@ -1,9 +1,9 @@
-//===- pack.cpp - A program that brings its kernels -----------------------===//
+//===- pack.cpp - A program with an embedded pack -------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Prints where the one kernel came from that it runs. With an argument it does not add its own pack.
+// Executes one kernel and prints which pack it came from. With an argument, the program does not add its embedded pack.
 //
 //===----------------------------------------------------------------------===//
 #include "use_pack_pack.h"

@@ -1,7 +1,7 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A program written for oneDNN, with the declarations that it needs: it knows nothing of Quern.
+// A program for oneDNN that declares the functions it needs itself and does not mention Quern.
 #include <stdint.h>
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A program written for oneDNN 3.2 and its dnnl.hpp: says which release it runs with, then turns a matrix and
-// takes softmax of its rows.
+// A program for oneDNN 3.2 and its dnnl.hpp: prints the release that it runs with, then transposes a matrix and
+// computes softmax of its rows.
 #include "oneapi/dnnl/dnnl.hpp"
 
 #include <cstdio>

@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *===----------------------------------------------------------------------===*
  *
- * Built with what `pkg-config quern` says: computes a softmax and checks that
- * every row sums to one, turns a matrix. It also shows that the public headers
- * are C.
+ * Built with the flags of `pkg-config quern`. Computes a softmax, checks that
+ * every row sums to 1, and transposes a matrix. It also shows that the public
+ * headers are valid C.
  *===----------------------------------------------------------------------===*/
 #include "quern/quern.h"
 
@@ -43,7 +43,7 @@ static int compute(quern_engine_t engine, quern_primitive_desc_t desc) {
   return failed;
 }
 
-/* dst into the other order of its dims, in a buffer of the library's. */
+/* Transposes dst into memory that the library allocates, and checks it. */
 static int turn(quern_engine_t engine) {
   const quern_dims_t dims = {rows, columns};
   quern_memory_desc_t srcDesc = NULL, dstDesc = NULL;

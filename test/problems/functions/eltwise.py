@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""eltwise.mlir for peers in Python."""
+"""The functions of eltwise.mlir for peers in Python."""
 
 
 def swish_1024x1024(xp, x):

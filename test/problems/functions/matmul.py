@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""matmul.mlir for peers in Python."""
+"""The functions of matmul.mlir for peers in Python."""
 
 
 def gelu_linear_512(xp, x, w, bias):

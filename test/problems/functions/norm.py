@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""norm.mlir for peers in Python."""
+"""The functions of norm.mlir for peers in Python."""
 
 
 def layer_norm_1024x768(xp, x, gain, shift):

@@ -171,16 +171,16 @@ def report(check, outcome):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="tools/faults.sh", description="Runs Quern in hostile surroundings")
+    parser = argparse.ArgumentParser(prog="tools/faults.sh", description="Runs Quern under fault conditions")
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--short", action="store_true", help="The form that CI runs (default)")
-    form.add_argument("--full", action="store_true", help="As many runs as each source states")
-    parser.add_argument("--only", default="", metavar="TEXT", help="Only checks whose name or source contains TEXT")
-    parser.add_argument("--count", type=int, help="Runs of each check")
-    parser.add_argument("--most", type=int, help="Most runs of a check (default: no limit)")
+    form.add_argument("--short", action="store_true", help="Run each check as often as CI does (default)")
+    form.add_argument("--full", action="store_true", help="Run each check as often as its source states")
+    parser.add_argument("--only", default="", metavar="TEXT", help="Run only checks whose name or source contains TEXT")
+    parser.add_argument("--count", type=int, help="Number of runs of each check")
+    parser.add_argument("--most", type=int, help="Maximum number of runs of each check (default: no limit)")
     parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"), help="The build to test")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="Checks at a time")
-    parser.add_argument("--list", action="store_true", help="Prints the checks and runs none")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="Number of parallel checks")
+    parser.add_argument("--list", action="store_true", help="Print the checks and do not run them")
     options = parser.parse_args()
 
     build, kind = os.path.abspath(options.build), "full" if options.full else "short"

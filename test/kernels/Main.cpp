@@ -156,24 +156,23 @@ int compare(const ComparisonOptions &options) {
 }
 
 void addCorpusOptions(Command &command, CorpusOptions &corpus) {
-  command.option("--count", corpus.count, "Problems that are drawn of each set for each target")
-      .notNegative()
-      .showDefault();
-  command.option("--seed", corpus.seed, "Of what is drawn").showDefault();
+  command.option("--count", corpus.count, "Random problems per set and target").notNegative().showDefault();
+  command.option("--seed", corpus.seed, "Seed of the random problems").showDefault();
   command.option("--cases", corpus.sets, "Sets of cases of the conformance program")
       .commas()
       .choices(allSets())
       .showDefault();
-  command.option("--targets", corpus.targets, "As `quern compile` takes them, with spaces between them").showDefault();
+  command.option("--targets", corpus.targets, "Targets in the form of `quern compile`, separated by spaces")
+      .showDefault();
 }
 
 void addDigestCommand(CommandLine &program, int &exitCode) {
   auto options = std::make_shared<DigestOptions>();
   Command command = program.subcommand("digest", "Print digests of the kernels of many problems for many targets");
   addCorpusOptions(command, options->corpus);
-  command.option("--problems", options->corpus.files, "Files of problems, besides what is drawn");
-  command.option("--again", options->again, "Take problems and targets from a file of digests instead");
-  command.option("--jobs", options->jobs, "Processes").positive().showDefault();
+  command.option("--problems", options->corpus.files, "Files of problems, in addition to random ones");
+  command.option("--again", options->again, "Use the problems and targets of this file of digests instead");
+  command.option("--jobs", options->jobs, "Parallel processes").positive().showDefault();
   command.option("-o", options->output, "Output file; - is standard output").showDefault();
   command.callback([options, &exitCode] { exitCode = digest(*options); });
 }
@@ -182,34 +181,37 @@ void addMasksCommand(CommandLine &program, int &exitCode) {
   auto options = std::make_shared<MaskOptions>();
   Command command = program.subcommand("masks", "Check that each masked access of the LLVM IR is masked in the code");
   addCorpusOptions(command, options->corpus);
-  command.option("--problems", options->corpus.files, "Files of problems, besides what is drawn");
+  command.option("--problems", options->corpus.files, "Files of problems, in addition to random ones");
   command.option("--trace", options->trace, "Check this output of `quern dump --json` instead");
-  command.option("--jobs", options->jobs, "Processes").positive().showDefault();
+  command.option("--jobs", options->jobs, "Parallel processes").positive().showDefault();
   command.callback([options, &exitCode] { exitCode = masks(*options); });
 }
 
 void addCostCommand(CommandLine &program, int &exitCode) {
   auto options = std::make_shared<CostOptions>();
-  Command command = program.subcommand("cost", "Print what compiling costs");
+  Command command = program.subcommand("cost", "Print the cost of compilation");
   addCorpusOptions(command, options->corpus);
-  command.option("--problems", options->corpus.files, "Files of problems, in place of what is drawn");
-  command.option("--counter", options->counter, "hardware, outside (whoever runs this counts) or seconds")
+  command.option("--problems", options->corpus.files, "Files of problems to use instead of random ones");
+  command.option("--counter", options->counter, "hardware, outside (the caller counts instructions) or seconds")
       .choices({"hardware", "outside", "seconds"})
       .showDefault();
-  command.flag("--list", options->listOnly, "Print the names of the sets alone");
-  command.option("--repetitions", options->repetitions, "Of each problem, for seconds").positive().showDefault();
+  command.flag("--list", options->listOnly, "Print only the names of the sets");
+  command.option("--repetitions", options->repetitions, "Repetitions of each problem with --counter=seconds")
+      .positive()
+      .showDefault();
   command.callback([options, &exitCode] { exitCode = cost(*options); });
 }
 
 void addCompareCommand(CommandLine &program, int &exitCode) {
   auto options = std::make_shared<ComparisonOptions>();
-  Command command =
-      program.subcommand("compare", "Say what differs between two files of digests or costs. Exit 1 if so");
+  Command command = program.subcommand(
+      "compare", "Print the differences of two files of digests or costs. The exit status is 1 if there are any");
   command.option("OLD", options->before, "A file of `digest` or `cost`").required();
-  command.option("NEW", options->after, "Another one").required();
-  command.option("--show", options->shown, "How many differences to show").notNegative().showDefault();
+  command.option("NEW", options->after, "The file to compare with OLD").required();
+  command.option("--show", options->shown, "Maximum number of differences to show").notNegative().showDefault();
   command
-      .option("--percent", options->percent, "By how much a cost may have grown; 0: by 1 of instructions, 10 of time")
+      .option("--percent", options->percent,
+              "Tolerated increase of a cost in percent; 0: 1 for instructions, 10 for time")
       .notNegative()
       .showDefault();
   command.callback([options, &exitCode] { exitCode = compare(*options); });
@@ -220,7 +222,7 @@ void addCompareCommand(CommandLine &program, int &exitCode) {
 int main(int argc, char **argv) {
   openStandardStreams();
   try {
-    CommandLine program("Digests of kernels, to be compared between builds.", "quern-kernels");
+    CommandLine program("Compares kernels of different builds: digests, costs and masks.", "quern-kernels");
     program.requireSubcommand();
     int exitCode = exitOk;
     addDigestCommand(program, exitCode);

@@ -208,54 +208,61 @@ static int run(int argc, char **argv) {
   SuiteOptions options;
   std::vector<std::string> isas;
   std::string linker = "both", engine = "cpu";
-  CommandLine program("Draws random problems, runs them and judges the results. Exit 1 if one is wrong or a kind of "
-                      "problem was not reached.");
-  program.option("--seed", options.seed, "Of everything that is drawn").showDefault();
+  CommandLine program("Runs random problems and checks their results. The exit status is 1 if a result is wrong or a "
+                      "kind of problem was not reached.");
+  program.option("--seed", options.seed, "Seed of the random generator").showDefault();
   std::vector<std::string> sets;
   for (const CaseSet &set : caseSets)
     sets.emplace_back(set.name);
-  program.option("--cases", sets, "Sets of cases").commas().choices(sets).showDefault();
+  program.option("--cases", sets, "Sets of cases to run").commas().choices(sets).showDefault();
   program
       .option("--count", options.count,
-              "Legal problems of each set; 0: a first round, which reaches every pair of properties")
+              "Legal problems per set; 0: the first round, which covers every pair of properties")
       .showDefault();
-  program.flag("--all", options.all, concat("Every cell instead. First round or all: ", roundsOf()));
-  program.option("--parts", options.parts, "Cut what --all means into so many equal parts, and take one")
+  program.flag("--all", options.all,
+               concat("All combinations of properties. Problems in the first round or with --all: ", roundsOf()));
+  program.option("--parts", options.parts, "Split the problems of --all into this many equal parts and run one of them")
       .positive()
       .showDefault();
   program
       .option("--part", options.part,
-              "Which: 1 is the first; beyond the last it begins again, so that a day's number will do")
+              "Part to run: 1 is the first; larger numbers wrap around, e.g. the number of the day")
       .positive()
       .showDefault();
-  program.option("--first", options.first, "Number of the first problem, to run a part of them").showDefault();
+  program.option("--first", options.first, "Number of the first problem to run").showDefault();
   program
-      .option("--damaged", options.damagedLines, "Damaged lines to read, which are the same for every instruction set")
+      .option("--damaged", options.damagedLines,
+              "Number of damaged lines to parse, which are the same for every instruction set")
       .showDefault();
-  program.option("--seconds", options.seconds, "Stop after this long; 0: no limit").showDefault();
+  program.option("--seconds", options.seconds, "Time limit in seconds; 0: no limit").showDefault();
   program.option("--isa", isas, "Instruction sets, or all; default: this machine's, or QUERN_MAX_CPU_ISA").commas();
   program
-      .option("--engine", engine, "cpu, or gpu: the first device of Level Zero. What it lacks is skipped and counted")
+      .option("--engine", engine,
+              "cpu, or gpu: the first Level Zero device. Problems that it does not support are skipped and counted")
       .choices({"cpu", "gpu"})
       .showDefault();
   int64_t jobs = 1;
-  program.option("--jobs", jobs, "Processes at a time: of instruction sets, sets of cases, and parts of reorder-tags")
+  program
+      .option("--jobs", jobs,
+              "Parallel processes, each for an instruction set, a set of cases, or a part of reorder-tags")
       .positive()
       .showDefault();
   program.option("--linker", linker, "orc, loader (compiled, then loaded from disk) or both")
       .choices({"orc", "loader", "both"})
       .showDefault();
-  program.flag("--aliases", options.aliases,
-               "Lay outputs on other arguments instead: the results must be right, or the execution refused before "
-               "anything is written");
-  program.flag("--families", options.families,
-               "Run the kernel of each problem's family, compiled for it, where it has one");
-  program.flag("--list", options.listOnly, "Verify the problems and print the commands that run them, but run none");
-  program.flag("--compile-only", options.compileOnly,
-               "Compile the problems for devices of random limits instead, and have spirv-val read the modules; 40 of "
-               "each set by default");
+  program.flag(
+      "--aliases", options.aliases,
+      "Place outputs in the buffers of other arguments: results must be correct, or the execution must be refused "
+      "before anything is written");
+  program.flag("--families", options.families, "Run the kernel of each problem's family, if it has one");
+  program.flag("--list", options.listOnly,
+               "Verify the problems and print the commands that run them, but do not run them");
+  program.flag(
+      "--compile-only", options.compileOnly,
+      "Only compile the problems for devices with random limits, and check the modules with spirv-val; 40 per set "
+      "by default");
   program.option("--peer", options.peer,
-                 "A genuine oneDNN 3.x to compare with: its library, or its environment from tools/peers.sh");
+                 "A oneDNN 3.x library to compare with: its file, or its environment from tools/peers.sh");
   if (std::optional<int> status = program.parse(argc, argv))
     return *status;
   try {

@@ -21,18 +21,18 @@ int main(int argc, char **argv) {
                                                      {"result", fuzz::Plant::Result},
                                                      {"hang", fuzz::Plant::Hang},
                                                      {"exit", fuzz::Plant::Exit}};
-  CommandLine program("Draws inputs for the library and runs them in child processes, with every buffer at an "
-                      "inaccessible page. Exit 1 if one fails");
-  program.option("fuzzer", fuzzer, "text: lines of problems; api: calls of the C API")
+  CommandLine program("Runs random inputs for the library in child processes, with every buffer next to an "
+                      "inaccessible page. The exit status is 1 if an input fails");
+  program.option("fuzzer", fuzzer, "text: random problem lines; api: random calls of the C API")
       .choices({"text", "api"})
       .required();
-  program.option("--seed", options.seed, "Of everything that is drawn").showDefault();
+  program.option("--seed", options.seed, "Seed of the random generator").showDefault();
   program.option("--first", options.first, "Number of the first input").notNegative().showDefault();
   program.option("--count", options.count, "Number of inputs; 0: as many as --seconds allow")
       .notNegative()
       .showDefault();
-  program.option("--seconds", options.seconds, "Time after which no input begins").notNegative().showDefault();
-  program.option("--limit", options.limit, "Seconds after which an input has failed").positive().showDefault();
+  program.option("--seconds", options.seconds, "Time after which no new input is started").notNegative().showDefault();
+  program.option("--limit", options.limit, "Time limit of an input").positive().showDefault();
   program.option("--plant", plant, "Fault that is added to some inputs, to show that it is reported")
       .choices({"none", "read", "result", "hang", "exit"})
       .showDefault();

@@ -95,9 +95,9 @@ bool isF64Misread(const PeerComparison &with) {
 
 Difference differenceOfConversion(DataType from, DataType to, double ours, double theirs) {
   if (isRoundedTwice(to, ours, theirs))
-    return {"f8 is rounded twice, by way of f16", 0.05};
+    return {"f8 is rounded twice, first to f16", 0.05};
   if (from == DataType::BF16 && !isFloating(to) && ours == roundTo(to, 0x1p40) && theirs == roundTo(to, -0x1p40))
-    return {"values beyond s32 from bf16 become the lowest", 0.04};
+    return {"bf16 values above the range of s32 become the lowest value", 0.04};
   return {};
 }
 

@@ -47,7 +47,7 @@ bool isPossible(const PeerComparison &with, size_t element, double value) {
 std::string unsafeForPeer(const PrimitiveDesc &desc, std::string_view) {
   const BinaryDesc &op = std::get<BinaryDesc>(desc.op);
   if (op.dst.ndims == 1 && !op.src.samePlaces(op.src1))
-    return "crashes on vectors of which one repeats or has blocks or gaps";
+    return "crashes if one of the vectors has stride 0, blocks or gaps";
   return {};
 }
 
@@ -55,27 +55,27 @@ Difference knownDifference(const PeerComparison &with, size_t element, double ou
   const BinaryDesc &op = std::get<BinaryDesc>(with.desc.op);
   DataType to = op.dst.dataType;
   if (isF64Misread(with))
-    return {"3.2 takes f64 in a post-op and reads something else", 0.012};
+    return {"3.2 accepts f64 in a post-op, but misreads it", 0.012};
   for (const TensorDesc *tensor : {&op.src, &op.src1, &op.dst})
     if (isOldPeer(with) && tensor->dataType == DataType::F64)
-      return {"3.2 takes f64 and reads something else", 0.06};
+      return {"3.2 accepts f64, but misreads it", 0.06};
   if (with.implementation.starts_with("jit:uni") && bitsOf(to) == 8 && op.src.isPlain() && op.dst.isPlain() &&
       !op.src.samePlaces(op.dst))
-    return {"jit:uni writes bytes in the order of src where src has channels last and dst has not", 0.005};
+    return {"jit:uni writes 8-bit types in the order of src if only src has channels last", 0.005};
   const bool isUni = isOldPeer(with) && with.implementation.starts_with("jit:uni");
   if (isUni && op.src.isPlain() && op.src.samePlaces(op.dst) && hasMovedUnit(op.src))
-    return {"3.2's jit:uni leaves elements out where a dim of 1 has not the stride of its place", 0.004};
+    return {"jit:uni of 3.2 omits elements if a dim of 1 has another stride than in a dense tensor", 0.004};
   bool isLimit = theirs == roundTo(to, -0x1p40) || theirs == roundTo(to, 0x1p40);
   if (!isFloating(to) && ours == 0 && isLimit)
-    return {"NaN, and values below s32 in a u8, become what the conversion makes of them", 0.02};
+    return {"NaN and, for u8, values below the range of s32 become the result of the plain conversion", 0.02};
   if (isRoundedTwice(to, ours, theirs))
-    return {"f8 is rounded twice, by way of f16", 0.02};
+    return {"f8 is rounded twice, first to f16", 0.02};
   if (isLogisticOfNan(with, ours, theirs))
-    return {"a logistic makes 0 of NaN", 0.005};
+    return {"logistic of NaN is 0", 0.005};
   if (isExpOfNan(with, ours, theirs))
-    return {"an exp makes infinity of NaN", 0.002};
+    return {"exp of NaN is infinity", 0.002};
   if ((!with.desc.attr.scales.empty() || hasSum(with.desc.attr)) && isOfOtherOrder(with.exact, element, theirs))
-    return {"rounded otherwise: scales and sum fused", 0.02};
+    return {"rounded differently: scales and sum are fused", 0.02};
   return {};
 }
 

@@ -31,7 +31,7 @@ const TensorDesc &sourceOf(const ConcatDesc &op, size_t element) {
 
 std::string unsafeForPeer(const ConcatDesc &op) {
   if (op.dst.hasZeroDim())
-    return "crashes where dst has no elements";
+    return "crashes if dst has no elements";
   return {};
 }
 
@@ -42,11 +42,11 @@ Difference knownDifference(const PeerComparison &with, size_t element, double ou
   if (Difference difference = differenceOfConversion(src.dataType, to, ours, theirs))
     return difference;
   if (to == DataType::E8M0 && std::isnan(theirs)) // the old value
-    return {"its reorder writes nothing to e8m0", 0.035};
+    return {"its reorder does not write e8m0", 0.035};
   if (!isOldPeer(with) && src.isPlain() && src.hasPadding())
-    return {"a plain source with padding: 3.13 puts it elsewhere", 0.015};
+    return {"3.13 writes a plain source with padding to other places", 0.015};
   if (isRoundedOtherwise(to, ours, theirs))
-    return {"rounded otherwise: s32 through f32, or by way of another type", 0.005};
+    return {"rounded differently: s32 is converted through f32 or another type", 0.005};
   return {};
 }
 

@@ -23,7 +23,7 @@ std::string unsafeForPeer(const PrimitiveDesc &desc, std::string_view) {
   const TensorDesc &data = forward ? op.src : usesDst(op.alg) ? op.dst : op.src;
   const bool isDense = !hasGaps(out) && !out.hasPadding() && in.samePlaces(out) && data.samePlaces(out);
   if (out.ndims > 5 && (!isDense || !desc.attr.postOps.empty()))
-    return "more than 5 dims that are not dense alike, or with post-ops: elements are read and written anywhere";
+    return "accesses wrong places with more than 5 dims and post-ops, or if the layouts are not dense and equal";
   return {};
 }
 
@@ -31,17 +31,17 @@ Difference knownDifference(const PeerComparison &with, size_t element, double ou
   const std::vector<PostOp> &postOps = with.desc.attr.postOps;
   auto isClip = [](const PostOp &post) { return post.alg == Alg::EltwiseClip || post.alg == Alg::EltwiseClipV2; };
   if (std::isnan(ours) && std::any_of(postOps.begin(), postOps.end(), isClip))
-    return {"NaN becomes a limit of the clip that follows it", 0.005};
+    return {"a following clip changes NaN to one of its limits", 0.005};
   const DataType to = with.exact.desc.dataType;
   if (!isFloating(to) && ours == 0 && std::isnan(with.exact.exact[element]) && theirs == roundTo(to, -0x1p40))
     return {"NaN becomes the lowest integer", 0.005};
   if (isBesideDomain(with, element, ours, theirs))
-    return {"the argument of sqrt, log or pow is 0 or on the other side of it: the post-op in front is less exact",
+    return {"the argument of sqrt, log or pow is 0 or has the opposite sign, because the post-op before is less exact",
             0.005};
   if (isRoundedTwice(with.exact.desc.dataType, ours, theirs))
-    return {"f8 is rounded twice, by way of f16", 0.015};
+    return {"f8 is rounded twice, first to f16", 0.015};
   if (isF64Misread(with))
-    return {"3.2 takes f64 in a post-op and reads something else", 0.005};
+    return {"3.2 accepts f64 in a post-op, but misreads it", 0.005};
   return {};
 }
 

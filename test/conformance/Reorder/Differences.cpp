@@ -47,33 +47,33 @@ Difference differenceOf(const PeerComparison &with) {
   const QuantParams *srcPoint = find(attr.zeroPoints, arg::src), *dstPoint = find(attr.zeroPoints, arg::dst);
   DataType to = op.dst.dataType;
   if (with.implementation.starts_with("jit_direct_copy") && (bitsOf(to) < 8 || to == DataType::E8M0))
-    return {"jit_direct_copy writes nothing to e8m0 and half bytes", 0.03};
+    return {"jit_direct_copy does not write e8m0 and 4-bit types", 0.03};
   if (with.implementation.starts_with("jit_direct_copy") && hasGaps(op.dst))
-    return {"jit_direct_copy leaves out the end of a part of a blocked tensor", 0.005};
+    return {"jit_direct_copy omits the end of a submemory of a blocked tensor", 0.005};
   const bool isRowMajor = std::is_sorted(op.dst.strides, op.dst.strides + op.dst.ndims, std::greater<>());
   if (with.implementation.starts_with("simple") && bitsOf(to) < 8 && op.dst.isPlain() && !isRowMajor)
-    return {"simple writes half bytes row by row, whatever the order of dims", 0.005};
+    return {"simple writes 4-bit types row by row even if the order of the dims is different", 0.005};
   bool hasWeightsScales = !attr.rnn.weightsScales.empty() || !attr.rnn.projectionScales.empty();
   if (with.implementation.starts_with("rnn_data_reorder") && hasWeightsScales)
-    return {"rnn_data_reorder takes weights in plain layout, and leaves out their scales", 0.005};
+    return {"rnn_data_reorder accepts weights in a plain layout, but ignores their scales", 0.005};
   bool hasSum = std::any_of(attr.postOps.begin(), attr.postOps.end(),
                             [](const PostOp &post) { return post.kind == PostOp::Kind::Sum; });
   if (bitsOf(to) < 8 && hasSum)
-    return {"a sum into half bytes reads other old values", 0.01};
+    return {"a sum with a 4-bit dst reads wrong old values", 0.01};
   if (isMisread(srcScale, DataType::F32, op.src) || isMisread(dstScale, DataType::F32, op.dst))
-    return {"scales of another type than f32, with fewer than two groups, are read as f32", 0.01};
+    return {"scales that are not f32, with fewer than two groups, are read as f32", 0.01};
   if (isMisread(srcPoint, DataType::S32, op.src) || isMisread(dstPoint, DataType::S32, op.dst))
-    return {"zero points of another type than s32, with fewer than two groups, are read as s32", 0.005};
+    return {"zero points that are not s32, with fewer than two groups, are read as s32", 0.005};
   if (hasMask(srcPoint) || hasMask(dstPoint))
-    return {"zero points with a mask: only the first of them is used", 0.01};
+    return {"only the first of several zero points is used", 0.01};
   if (isScattered(srcScale) || isScattered(dstScale))
-    return {"scales with a mask whose dims do not follow each other: the wrong ones are used", 0.025};
+    return {"wrong scales are used if the dims of their mask are not adjacent", 0.025};
   const bool isDirect =
       op.src.isPlain() && op.src.samePlaces(op.dst) && op.src.dataType == DataType::F32 && to == DataType::F32;
   if (isOldPeer(with) && isDirect && dstScale && hasSum)
     return {"3.2 does not divide the sum by the scale of dst in a direct copy of f32", 0.005};
   if (isOldPeer(with) && dstPoint && hasGaps(op.dst))
-    return {"3.2 leaves out the zero point of a destination with gaps", 0.005};
+    return {"3.2 ignores the zero point of a destination with gaps", 0.005};
   return {};
 }
 
@@ -82,9 +82,9 @@ Difference differenceOf(const PeerComparison &with) {
 std::string unsafeForPeer(const PrimitiveDesc &desc, std::string_view peer) {
   const ReorderDesc &op = std::get<ReorderDesc>(desc.op);
   if (op.src.ndims + std::max(op.src.innerBlockCount, op.dst.innerBlockCount) > maxDims)
-    return "crashes where dims and inner blocks together are more than 12";
+    return "crashes with more than 12 dims and inner blocks in total";
   if (isOldPeer(peer) && op.src.hasZeroDim())
-    return "3.2 crashes where a dim is 0 and scales have a mask";
+    return "3.2 crashes if a dim is 0 and scales have a mask";
   return {};
 }
 
@@ -98,11 +98,11 @@ Difference knownDifference(const PeerComparison &with, size_t element, double ou
     return difference;
   bool computes = !attr.scales.empty() || !attr.zeroPoints.empty() || !attr.postOps.empty() || !attr.rnn.isIdentity();
   if (op.src.dataType == DataType::S32 && !computes && isRoundedOtherwise(to, ours, theirs))
-    return {"s32 goes through f32", 0.005};
+    return {"s32 is converted through f32", 0.005};
   if (op.src.dataType == DataType::S32 && !attr.zeroPoints.empty() && areOppositeEnds(to, ours, theirs))
-    return {"a zero point is taken from s32 as s32, which wraps around", 0.01};
+    return {"the subtraction of a zero point from s32 overflows", 0.01};
   if (isOfOtherOrder(with.exact, element, theirs))
-    return {"rounded otherwise: scales and sum in another order, or fused", 0.11};
+    return {"rounded differently: scales and sum in another order, or fused", 0.11};
   return {};
 }
 

@@ -18,7 +18,7 @@ namespace {
 using namespace cases::rnn;
 
 std::string crashOfPeer(const PrimitiveDesc &desc) {
-  return std::get<Boxed<RnnDesc>>(desc.op)->srcLayer.hasZeroDim() ? "crashes where a dim is 0" : "";
+  return std::get<Boxed<RnnDesc>>(desc.op)->srcLayer.hasZeroDim() ? "crashes if a dim is 0" : "";
 }
 
 /// Returns why the peer's backward is unsafe: a gru with few channels, in 3.13 occasionally with any type.
@@ -28,9 +28,9 @@ std::string misreadingOfPeer(const PrimitiveDesc &desc, std::string_view peer) {
   const int64_t states = op.weightsIter.dims[2];
   constexpr int64_t fewOfOld = 2, fewOfNew = 7;
   if (isGru && isOldPeer(peer) && states <= fewOfOld && op.srcLayer.dataType == DataType::BF16)
-    return "crashes, or misreads bf16 states, of a gru of one or two channels";
+    return "crashes or misreads bf16 states in a GRU with one or two channels";
   if (isGru && !isOldPeer(peer) && states <= fewOfNew)
-    return "crashes now and then, or reads what it has not written, of a gru of up to seven channels";
+    return "occasionally crashes or reads uninitialized memory in a GRU with up to seven channels";
   return crashOfPeer(desc);
 }
 

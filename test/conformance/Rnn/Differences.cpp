@@ -35,7 +35,7 @@ std::optional<Difference> expectOfPeer(const PeerComparison &with, const Referen
     return std::nullopt;
   theirs = std::move(*made);
   return variant.clampsStates
-             ? Difference{"without AMX states of s8 that are negative become 0", 0.09}
+             ? Difference{"without AMX, negative s8 states become 0", 0.09}
              : Difference{"c is rounded to the type of src_iter_c and dst_iter_c after each step", 0.02};
 }
 
@@ -44,17 +44,15 @@ Difference knownDifference(const PeerComparison &with) {
   const DataType src = op.srcLayer.dataType;
   bool isRef = with.implementation.starts_with("ref"), isSum = op.direction == RnnDirection::BidirectionalSum;
   if (src == DataType::S8 && isRef)
-    return {
-        "without AMX negative states of s8 are lost within a gru, in front of a projection, and from src_iter of f32",
-        0.18};
+    return {"without AMX, negative s8 states are lost in a GRU, before a projection, and with an f32 src_iter", 0.18};
   if (src == DataType::U8 && isSum && op.dstLayer.dataType == DataType::F32)
-    return {"the sum of two directions saturates as u8 before it becomes f32", 0.025};
+    return {"the sum of two directions is saturated to u8 before it is converted to f32", 0.025};
   if (src == DataType::F16 && with.implementation == "ref+matmul" && !op.weightsProjection.isZero())
-    return {"3.13 makes NaN of a projection of f16", 0.05};
+    return {"an f16 projection of 3.13 gives NaN", 0.05};
   if (src == DataType::BF16 && !isRef && !op.weightsProjection.isZero())
-    return {"bf16 with a projection and packed weights: other results than with plain ones", 0.02};
+    return {"bf16 with a projection gives other results with packed weights than with plain ones", 0.02};
   if (src == DataType::BF16 && op.cell == Alg::LbrAugru && with.implementation.starts_with("brgemm"))
-    return {"brgemm of an lbr_augru of bf16: other results for some sizes", 0.005};
+    return {"brgemm of a bf16 lbr_augru gives other results for some sizes", 0.005};
   bool isGru = op.cell == Alg::VanillaGru || op.cell == Alg::VanillaAugru;
   if (isNarrow(op.bias) && isGru && !isQuantized(src))
     return {"a bf16 or f16 bias of gru or augru is misread", 0.02};

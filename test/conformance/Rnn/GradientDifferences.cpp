@@ -201,13 +201,14 @@ std::optional<Difference> expectGradientsOfPeer(const PeerComparison &with, cons
   };
   if (readsStates) {
     addMoved([&](const auto &arguments, Step &step) { readStateOfTheStep(op, arguments, step); });
-    return Difference{"without src_iter diff_weights_iter has the states that steps made, not those they read", 0.12};
+    return Difference{"without src_iter, diff_weights_iter uses the new states of the steps instead of the old ones",
+                      0.12};
   }
   if (!op.attention.isZero()) {
     addMoved([&](const auto &arguments, Step &step) { forgetAttention(op, arguments, step); });
-    return Difference{"u where (1 - a) u belongs", 0.11};
+    return Difference{"u is used instead of (1 - a) u", 0.11};
   }
-  return op.srcLayer.dataType == DataType::F32 ? Difference{"gates of its own forward", 0.14}
+  return op.srcLayer.dataType == DataType::F32 ? Difference{"uses the gates of its own forward pass", 0.14}
                                                : Difference{"gates are kept in bf16", 1};
 }
 
@@ -218,20 +219,20 @@ Difference knownDifferenceOfGradients(const PeerComparison &with) {
   const bool isProjected = !op.weightsProjection.isZero();
   const bool isGru = op.cell == Alg::VanillaGru || op.cell == Alg::VanillaAugru;
   if (isGru && op.bias.dataType == DataType::BF16)
-    return {"its forward misreads a bf16 bias of gru or augru", 0.06};
+    return {"its forward pass misreads a bf16 bias of gru or augru", 0.06};
   constexpr int64_t many = 100;
   if (op.srcLayer.dataType == DataType::BF16 && s.steps > many)
-    return {"a state of bf16 that its own forward rounds the other way moves all of many steps", 0.01};
+    return {"its own forward pass rounds a bf16 state differently, which changes all following steps", 0.01};
   if (!isOldPeer(with) && isProjected && op.srcLayer.dataType == DataType::BF16)
-    return {"3.13 makes NaN of a projection of bf16", 0.1};
+    return {"a bf16 projection of 3.13 gives NaN", 0.1};
   if (isOldPeer(with) && isProjected && s.dic > s.dhc)
-    return {"3.2 misreads a projection to more channels than the cell has", 0.085};
+    return {"3.2 misreads a projection that increases the number of channels", 0.085};
   if (!isOldPeer(with) && s.sic != s.dic)
-    return {"3.13 makes NaN where a step reads a state of other channels than it makes", 0.045};
+    return {"3.13 gives NaN if SIC differs from DIC", 0.045};
   if (op.activation == Alg::EltwiseRelu && op.alpha < 0)
-    return {"with a negative slope the sign of what a relu makes does not tell that of its sum", 0.02};
+    return {"with a negative slope, the sign of the result of relu does not determine the sign of its argument", 0.02};
   if (op.activation == Alg::EltwiseRelu)
-    return {"a sum in front of a relu that is near 0 may be on either side", 0.02};
+    return {"the argument of relu is near 0 and may have either sign", 0.02};
   return {};
 }
 

@@ -86,23 +86,24 @@ public:
   Difference knownDifference(const PeerComparison &with, size_t element, double ours, double theirs) const override {
     const SoftmaxDesc &op = std::get<SoftmaxDesc>(with.desc.op);
     if (isF64Misread(with))
-      return {"3.2 takes f64 in a post-op and reads something else", 0.015};
+      return {"3.2 accepts f64 in a post-op, but misreads it", 0.015};
     if (std::isnan(theirs) && op.dst.dims[op.axis] == 1)
-      return {"NaN where the axis has one element and gaps follow, which are read (3.13)", 0.005};
+      return {"3.13 gives NaN if the axis has one element, because it reads the gaps after it", 0.005};
     const bool isMoved = isForward(op.prop) && op.src.dataType == op.dst.dataType && !op.src.samePlaces(op.dst);
     if (isOldPeer(with) && with.implementation.starts_with("ref") && isMoved)
-      return {"3.2's ref keeps intermediates in dst at the places of src", 0.006};
+      return {"ref of 3.2 stores intermediates in dst at the places of src", 0.006};
     const bool isRef = with.implementation.starts_with("ref");
     if (isOldPeer(with) && isRef && isForward(op.prop) && bitsOf(op.dst.dataType) < 32 &&
         !with.desc.attr.postOps.empty())
-      return {"3.2's ref rounds to the type of dst in front of post-ops", 0.006};
+      return {"ref of 3.2 rounds to the type of dst before the post-ops", 0.006};
     if (isRef && !isForward(op.prop) && op.dst.samePlaces(op.diffDst) && !op.dst.samePlaces(op.diffSrc))
-      return {"ref writes diff_src where dst has its elements, if dst and diff_dst are dense", 0.004};
+      return {"ref writes diff_src in the layout of dst if dst and diff_dst are dense", 0.004};
     if (isBesideDomain(with, element, ours, theirs))
-      return {"the argument of sqrt, log or pow is 0 or on the other side of it: the post-op in front is less exact",
-              0.005};
+      return {
+          "the argument of sqrt, log or pow is 0 or has the opposite sign, because the post-op before is less exact",
+          0.005};
     if (isRoundedTwice(with.exact.desc.dataType, ours, theirs))
-      return {"f8 is rounded twice, by way of f16", 0.025};
+      return {"f8 is rounded twice, first to f16", 0.025};
     return {};
   }
 
@@ -111,11 +112,11 @@ public:
     const bool isPadded =
         op.dst.hasPadding() || (!isForward(op.prop) && (op.diffSrc.hasPadding() || op.diffDst.hasPadding()));
     if (!isForward(op.prop) && isPadded && op.diffSrc.dataType != DataType::F32)
-      return "crashes backward where blocks have padding and diff_src is not f32";
+      return "crashes in backward if blocks have padding and diff_src is not f32";
     if (!isForward(op.prop) && op.diffDst.paddedElements() > op.diffSrc.paddedElements())
-      return "crashes backward where diff_dst has more padding than diff_src";
+      return "crashes in backward if diff_dst has more padding than diff_src";
     if (isOldPeer(peer) && !isForward(op.prop) && op.dst.ndims > 5 && !op.dst.samePlaces(op.diffSrc))
-      return "3.2 crashes backward over more than 5 dims that do not lie alike";
+      return "3.2 crashes in backward with more than 5 dims if the layouts differ";
     return {};
   }
 

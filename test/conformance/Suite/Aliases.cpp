@@ -19,8 +19,9 @@ int64_t elementBytes(const TensorDesc &desc) { return std::max<int64_t>(bitsOf(d
 
 /// Offset of the output from the start of the other argument.
 enum class Shift : uint8_t { None, Element, Back, Half, LastByte, Beside };
-constexpr std::string_view shiftNames[] = {"at its start",  "an element behind", "an element in front",
-                                           "in the middle", "at its end",        "beside"};
+constexpr std::string_view shiftNames[] = {
+    "at its start",  "one element after its start", "one element before its start",
+    "in its middle", "at its last element",         "after its end"};
 
 /// Returns the role of an argument; all sources have the same role.
 std::string roleOf(const ArgumentInfo &info) {
@@ -40,7 +41,7 @@ struct AliasRounds::Alias {
   int64_t bytes = 0; ///< offset in bytes
 
   bool isApart() const { return bytes >= other.desc.bytes() || -bytes >= output.desc.bytes(); }
-  std::string text() const { return concat(output.name, " ", bytes, " bytes behind the start of ", other.name); }
+  std::string text() const { return concat(output.name, " ", bytes, " bytes after the start of ", other.name); }
   /// Returns the kind under which the alias is counted.
   std::string kind() const {
     const bool isSame = output.desc.dataType == other.desc.dataType && output.desc.sameStorage(other.desc);
@@ -148,10 +149,10 @@ Result<void> AliasRounds::runOne(Kernel &kernel, const Problem &problem, Problem
     return {};
   }
   if (int64_t byte = shared.strayWrite(); byte >= 0)
-    return internalError("byte ", byte, " of both was overwritten, which is no output's");
+    return internalError("byte ", byte, " of the shared buffer was overwritten; it belongs to no output");
   for (const ReferenceOutput &output : *expected)
     if (Verdict verdict = judge(problem.desc(), output, results, judgedAs(fill)); !verdict.isRight)
-      return internalError("accepted and wrong: ", verdict.describe(output.desc));
+      return internalError("accepted, but the result is wrong: ", verdict.describe(output.desc));
   ++counts[alias.kind()].right;
   ++shifts[static_cast<size_t>(alias.shift)].right;
   return {};
@@ -223,7 +224,7 @@ std::vector<std::string> AliasRounds::missing(int64_t problems) const {
     return all;
   for (size_t i = 0; i < shifts.size(); ++i) // the last shift does not overlap and is never refused
     if (i == static_cast<size_t>(Shift::Beside) ? shifts[i].right == 0 : shifts[i].refused == 0)
-      all.push_back(concat("an output that lies on another argument, ", shiftNames[i]));
+      all.push_back(concat("an output in the buffer of another argument, ", shiftNames[i]));
   return all;
 }
 

@@ -64,7 +64,7 @@ Result<void> CompileSuite::open() {
   reportCrashes();
   std::string pattern = (std::filesystem::temp_directory_path() / "quern-modules-XXXXXX").string();
   if (!mkdtemp(pattern.data()))
-    return runtimeError("cannot make a directory like ", pattern);
+    return runtimeError("cannot create a directory like ", pattern);
   folder = pattern;
   return {};
 }

@@ -59,7 +59,7 @@ std::string_view reasonForFlat(const PrimitiveDesc &desc, FillKind fill) {
   if (fill == FillKind::Special && data.elements() == length)
     return "a single row of special data";
   if (!isFloating(data.dataType) && !desc.attr.scales.contains(arg::dst))
-    return "results of 1 at most in an integer without a scale";
+    return "integer results of at most 1 without a scale";
   return {};
 }
 

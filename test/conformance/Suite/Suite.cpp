@@ -66,7 +66,7 @@ Result<void> Suite::open() {
   if (options.useLoader) {
     std::string pattern = (std::filesystem::temp_directory_path() / "quern-conformance-XXXXXX").string();
     if (!mkdtemp(pattern.data()))
-      return runtimeError("cannot make a directory like ", pattern);
+      return runtimeError("cannot create a directory like ", pattern);
     cacheDirectory = pattern;
   }
   if (Result<void> set = checked(quern_set_disk_cache(cacheDirectory.c_str())); !set)
@@ -115,7 +115,7 @@ Result<bool> Suite::isToBeRedrawn(const Case &drawn, const Problem &problem, Pro
   if (drawn.redraws < (why.empty() ? mostRedraws : redrawsOfAny))
     return true;
   if (why.empty())
-    return internalError("of one value alone, however often it is drawn: ", part);
+    return internalError("still has only one value after all attempts to draw other data: ", part);
   ++flat[std::string(why)];
   return false;
 }
@@ -235,7 +235,7 @@ Result<void> Suite::runCase(const Case &drawn) {
   if (!kernel) // the problem was verified
     return kernel.takeError();
   if (*family && !kernel->info().is_family)
-    return internalError("the kernel is not that of the family, but from ", nameOf(kernel->info().origin));
+    return internalError("the kernel is not from the family, but from ", nameOf(kernel->info().origin));
   ofFamily += kernel->info().is_family;
   if (!peer)
     countCase(drawn, sized.desc(), *data);
@@ -257,11 +257,11 @@ Result<void> Suite::runCase(const Case &drawn) {
   if (!loaded)
     return loaded.takeError();
   if (loaded->info().origin != quern_origin_disk)
-    return internalError("created again, the kernel came from ", nameOf(loaded->info().origin), " and not from disk");
+    return internalError("when created again, the kernel came from ", nameOf(loaded->info().origin), ", not from disk");
   if (Result<void> done = executeAndJudge(*loaded, drawn, *data, fromLoader); !done)
     return Error{done.error().status, "with the loader: " + done.error().message};
   if (options.useOrc && fromOrc != fromLoader)
-    return internalError("the loader's kernel and ORC's give different bits");
+    return internalError("the kernels of the loader and of ORC have different results");
   return {};
 }
 
@@ -327,8 +327,8 @@ Result<void> Suite::executeAndJudge(Kernel &kernel, const Case &drawn, ProblemDa
     std::string output = data.outputBytes();
     if (run != 0) {
       if (output != bytes)
-        return internalError(threads, " threads, buffers guarded at their ", nameOf(guarded), ", give other bits than ",
-                             counts.front());
+        return internalError(threads, " threads with buffers guarded at their ", nameOf(guarded),
+                             " give other results than ", counts.front());
       continue;
     }
     bytes = std::move(output);
@@ -385,7 +385,7 @@ int Suite::summarize() const {
             << " misaligned, " << empty << " empty), " << otherSizes
             << " executions of open kernels with other sizes\n";
   if (options.families)
-    std::cout << ofFamily << " by the kernel of their family\n";
+    std::cout << ofFamily << " with the kernel of their family\n";
   cases.print(std::cout);
   aliases.print(std::cout);
   int64_t refused = 0;

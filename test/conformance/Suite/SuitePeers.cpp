@@ -40,7 +40,7 @@ Result<void> Suite::compareWithPeer(const Problem &problem, const Case &drawn, P
       continue;
     }
     return internalError("element ", i, " is ", ours[i], "; ", version, ' ', with.implementation, " gives ", theirs[i],
-                         " and exact is ", exact.exact[i]);
+                         "; the exact value is ", exact.exact[i]);
   }
   count(differences);
   return {};
@@ -107,7 +107,7 @@ Result<void> Suite::judgePeer(const Problem &problem, const Case &drawn, Problem
     others.push_back(askPeer(problem));
     Result<bool> ran = others.back() ? runPeer(data, *others.back()) : Result<bool>(false);
     if (ran && *ran && judgeOutputsOfPeer(problem, drawn, data, others.back()->implementation()))
-      found = PeerDifferences{{"another primitive of the same problem computes what is right", 0.01}};
+      found = PeerDifferences{{"another primitive of the same problem gives correct results", 0.01}};
   }
   if (!found)
     return found.takeError();
@@ -125,12 +125,13 @@ void Suite::count(const PeerDifferences &differences) {
 std::vector<std::string> Suite::peerShortfalls() const {
   std::vector<std::string> all;
   if (peerCompared < leastCompared() && options.seconds == 0)
-    all.push_back(
-        concat("only ", peerCompared, " of ", legal, " problems were compared, and ", leastCompared(), " are wanted"));
+    all.push_back(concat("only ", peerCompared, " of ", legal, " problems were compared; at least ", leastCompared(),
+                         " are needed"));
   constexpr double few = 2; // a short run may draw similar problems
   for (const auto &[difference, found] : peerDifferences)
     if (static_cast<double>(found.first) > few + found.second * static_cast<double>(peerCompared))
-      all.push_back(concat("known, but too frequent: ", difference, ": ", found.first, " of ", peerCompared));
+      all.push_back(
+          concat("known difference, but too frequent: ", difference, ": ", found.first, " of ", peerCompared));
   return all;
 }
 

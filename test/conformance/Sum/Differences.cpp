@@ -32,7 +32,7 @@ bool endsWithinBlock(const TensorDesc &desc) {
 std::string unsafeForPeer(const SumDesc &op, std::string_view peer) {
   const bool isUneven = op.dst.hasPadding() || hasGaps(op.dst) || endsWithinBlock(op.dst);
   if (!isOldPeer(peer) && op.dst.dataType != DataType::F32 && op.dst.innerBlockCount > 0 && isUneven)
-    return "a blocked dst with padding or gaps, of another type than f32: 3.13 writes beside it, or nothing at its end";
+    return "3.13 writes outside of a blocked dst with padding or gaps that is not f32, or omits its end";
   return {};
 }
 
@@ -45,14 +45,14 @@ Difference knownDifference(const PeerComparison &with, size_t element, double ou
   const double largest = std::max(std::fabs(ours), std::fabs(theirs));
   const double ofTerms = 8 * epsilonOf(DataType::F32) * with.exact.magnitude[element];
   if (std::fabs(ours - theirs) <= ofTerms + (isFloating(to) ? 2 * epsilonOf(to) * largest : 1))
-    return {"rounded otherwise: fused, or an intermediate in dst", 0.005};
+    return {"rounded differently: fused, or with an intermediate in dst", 0.005};
   if (to == DataType::E8M0 && std::isnan(theirs)) // the old value
-    return {"its reorder writes nothing to e8m0", 0.005};
+    return {"its reorder does not write e8m0", 0.005};
   if (std::fabs(ours) < 0x1p-126 && theirs == 0)
-    return {"a denormal result becomes 0", 0.005};
+    return {"a subnormal result becomes 0", 0.005};
   if (std::any_of(op.srcs.begin(), op.srcs.end(),
                   [](const TensorDesc &src) { return src.isPlain() && src.hasPadding(); }))
-    return {"a plain source with padding: 3.13 reads it elsewhere", 0.005};
+    return {"3.13 reads a plain source with padding from other places", 0.005};
   return {};
 }
 

@@ -33,7 +33,7 @@ Result<void> checkQuantArgument(const char *what, int arg) {
                         arg < QUERN_ARG_ATTR_MULTIPLE_POST_OP(static_cast<int>(maxPostOps));
   if (isTensor || isPostOp)
     return {};
-  return invalidArguments(what, " are set for ", arg, ", which is no QUERN_ARG_ tensor");
+  return invalidArguments(what, " are set for ", arg, "; it must be the QUERN_ARG_ value of a tensor");
 }
 
 using QuantMap = std::map<int32_t, QuantParams>;
@@ -43,8 +43,8 @@ Result<void> setQuant(const char *what, QuantMap &map, int arg, int mask, int gr
   if (Result<void> checked = checkQuantArgument(what, arg); !checked)
     return checked;
   if (isOnHost && (mask != 0 || groupCount != 0))
-    return invalidArguments(what, " on the host are one value, with mask 0 and no groups; mask is ", mask,
-                            ", groups are ", groupCount);
+    return invalidArguments(what, " on the host need mask 0 and no groups; mask is ", mask, ", groups are ",
+                            groupCount);
   if (mask < 0 || mask >= 1 << maxDims)
     return invalidArguments("the mask of ", what, " is ", mask, "; it must be 0 to ", (1 << maxDims) - 1);
   if (groupCount != 0 && groupCount != 2)

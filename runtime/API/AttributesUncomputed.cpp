@@ -49,12 +49,12 @@ quern_status_t quern_primitive_attr_set_precomputed_reductions(quern_primitive_a
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("attr", attr);
     if (arg != QUERN_ARG_SRC)
-      return invalidArguments("precomputed reductions are set for argument ", arg, "; they are of src (1)");
+      return invalidArguments("precomputed reductions are set for argument ", arg, "; it must be src (1)");
     Attributes checked;
     quern_primitive_attr_t kept = nullptr;
     wrap(&checked, &kept);
     if (quern_primitive_attr_set_zero_points(kept, arg, mask, groupCount, groups, type) != quern_success)
-      return invalidArguments("of precomputed reductions: ", quern_get_last_error_message());
+      return invalidArguments("precomputed reductions: ", quern_get_last_error_message());
     unwrap(attr)->changeUncomputed().precomputedReductions[arg] = checked.zeroPoints[arg];
     return {};
   });

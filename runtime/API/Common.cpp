@@ -271,7 +271,7 @@ quern_status_t quern_threadpool_interop_stream_create(quern_stream_t *stream, qu
     *stream = nullptr;
     QUERN_REQUIRE("engine", engine);
     if (unwrap(engine)->device)
-      return invalidArguments("threads are of a cpu engine; the engine is a gpu");
+      return invalidArguments("a stream on a thread pool needs a cpu engine; the engine is a gpu");
     wrap(new CpuStream(unwrap(engine), static_cast<threadpool_interop::threadpool_iface *>(threadpool)), stream);
     return {};
   });

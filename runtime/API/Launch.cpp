@@ -31,7 +31,7 @@ Result<void> withExecutable(const_quern_primitive_t handle, Body body, const Req
   if (!executable)
     return executable.error();
   if (*executable && unwrap(handle)->problem().engine()->device)
-    return unimplemented("a primitive of a device has no functions that the host could call");
+    return unimplemented("the primitive is on a device; only those on a cpu have functions that the host can call");
   return body(*executable);
 }
 

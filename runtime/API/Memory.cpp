@@ -39,11 +39,11 @@ Result<void> createMemory(quern_memory_t *memory, const_quern_memory_desc_t desc
   const TensorDesc &tensor = *unwrap(desc);
   if (tensor.isAny() || (tensor.isSparse() && sparseLayoutOf(tensor).encoding == SparseEncoding::Packed))
     return invalidArguments("memory needs a layout, not `", tensor.isAny() ? "any" : "packed",
-                            "`: ask the primitive descriptor for its descriptor");
-  if (Result<void> ok = refuseHostScalar(tensor, "is made by quern_memory_create_host_scalar()"); !ok)
+                            "`: use the memory descriptor of the primitive descriptor");
+  if (Result<void> ok = refuseHostScalar(tensor, "is created by quern_memory_create_host_scalar()"); !ok)
     return ok;
   if (tensor.hasRuntimeDims())
-    return invalidArguments("memory cannot be made of a descriptor with runtime dims, strides or offset; it is ",
+    return invalidArguments("memory cannot be created from a descriptor with runtime dims, strides or offset; it is ",
                             textOf(tensor));
   auto created = std::make_unique<Memory>(unwrap(engine), tensor);
   for (int index = 0; void *handle : handles) {
@@ -189,7 +189,7 @@ quern_status_t quern_memory_set_data_handle_v2(quern_memory_t memory, void *hand
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("memory", memory);
     if (handle == QUERN_MEMORY_ALLOCATE)
-      return invalidArguments("QUERN_MEMORY_ALLOCATE is for creation only");
+      return invalidArguments("the handle is QUERN_MEMORY_ALLOCATE, which is for creation only");
     if (Result<void> ok = refuseHostScalar(unwrap(memory)->desc, "has no handle"); !ok)
       return ok;
     if (Result<void> ok = checkBuffer(*unwrap(memory), index); !ok)

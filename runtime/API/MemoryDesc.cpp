@@ -73,7 +73,7 @@ Result<void> queryDesc(const TensorDesc &desc, quern_query_t what, void *result)
   case quern_query_inner_idxs:
     return dims(desc.innerIndices);
   default:
-    return unimplemented("query ", static_cast<int>(what), " does not concern memory descriptors");
+    return unimplemented("query ", static_cast<int>(what), " does not apply to memory descriptors");
   }
 }
 

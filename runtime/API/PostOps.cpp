@@ -144,7 +144,7 @@ quern_status_t quern_post_ops_append_eltwise(quern_post_ops_t postOps, quern_alg
     if (!isEltwise(op.alg))
       return invalidArguments("algorithm 0x", std::hex, static_cast<int>(alg), " is not elementwise");
     if ((op.alg == Alg::EltwiseClip || op.alg == Alg::EltwiseClipV2) && alpha > beta)
-      return invalidArguments("clip is given bounds ", alpha, " and ", beta, "; the first must not be the larger one");
+      return invalidArguments("clip has bounds ", alpha, " and ", beta, "; the first must not exceed the second");
     op.alpha = alpha;
     op.beta = beta;
     return append(postOps, std::move(op));

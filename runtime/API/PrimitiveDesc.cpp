@@ -59,7 +59,7 @@ Result<Alg> softmaxAlgorithm(quern_alg_kind_t kind) {
 /// Returns copies of the descriptors of the `count` sources of a sum or concat.
 Result<std::vector<TensorDesc>> sourcesOf(int count, const const_quern_memory_desc_t *descs) {
   if (count < 1)
-    return invalidArguments("n is ", count, "; there must be a source");
+    return invalidArguments("n is ", count, "; it must be at least 1");
   if (static_cast<size_t>(count) > maxSources)
     return unimplemented("n is ", count, "; at most ", maxSources, " sources are possible");
   std::vector<TensorDesc> sources;
@@ -78,7 +78,7 @@ Result<void> quern::api::checkForward(const char *primitive, quern_prop_kind_t p
   if (prop == quern_forward_training || prop == quern_forward_inference)
     return {};
   return invalidArguments("prop_kind is ", static_cast<int>(prop), "; forward ", primitive,
-                          " takes forward_training (64) or forward_inference (96)");
+                          " supports forward_training (64) and forward_inference (96)");
 }
 
 extern "C" {

@@ -27,7 +27,7 @@ template <typename T, typename Value> Result<void> answerEnum(void *result, Valu
 }
 
 Error notConcerned(quern_query_t what) {
-  return unimplemented("query ", static_cast<int>(what), " does not concern this primitive");
+  return unimplemented("query ", static_cast<int>(what), " does not apply to this primitive");
 }
 
 bool isOfDropout(int index) { return index >= QUERN_ARG_ATTR_DROPOUT_OFFSET && index <= QUERN_ARG_ATTR_DROPOUT_SEED; }
@@ -178,7 +178,7 @@ const TensorDesc *findByRole(const Problem &problem, Role role, int index) {
 Result<const TensorDesc *> queryDesc(const Problem &problem, quern_query_t what, int index) {
   const bool isOnlyOne = what == quern_query_scratchpad_md || what == quern_query_workspace_md;
   if (isOnlyOne && index != 0)
-    return invalidArguments("there is one tensor for query ", static_cast<int>(what), "; its index is not ", index);
+    return invalidArguments("query ", static_cast<int>(what), " has one tensor, at index 0; index is ", index);
   if (what == quern_query_scratchpad_md || (what == quern_query_exec_arg_md && index == QUERN_ARG_SCRATCHPAD))
     return problem.scratchpadDesc();
   const Role role = roleOf(problem, what);

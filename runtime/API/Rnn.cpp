@@ -68,7 +68,7 @@ Result<void> createRnn(quern_primitive_desc_t *handle, quern_engine_t engine, co
   *handle = nullptr;
   QUERN_REQUIRE("engine", engine);
   if (rnn.prop_kind != quern_backward)
-    return invalidArguments("prop_kind is ", static_cast<int>(rnn.prop_kind), "; backward rnn takes backward (128)");
+    return invalidArguments("prop_kind is ", static_cast<int>(rnn.prop_kind), "; backward rnn supports backward (128)");
   PrimitiveDesc desc;
   RnnDesc &to = *desc.op.emplace<Boxed<RnnDesc>>();
   fill(to, rnn);
@@ -96,8 +96,8 @@ template <typename Rnn> Result<Rnn> read(const Rnn *given, const char *type) {
     return invalidArguments("size is ", given->size, "; ", type, " has ", known, " bytes");
   const char *bytes = reinterpret_cast<const char *>(given);
   if (given->size > known && std::any_of(bytes + known, bytes + given->size, [](char byte) { return byte != 0; }))
-    return unimplemented("size is ", given->size, " and there is something behind byte ", known,
-                         ", all that this library knows");
+    return unimplemented("size is ", given->size, "; bytes after the ", known,
+                         " bytes that this library knows must be zero");
   Rnn rnn = {};
   std::memcpy(&rnn, given, std::min(given->size, known));
   return rnn;

@@ -17,14 +17,14 @@ Result<PrimitiveDesc> readFrom(std::string_view bytes, const Attributes &attr) {
     return desc;
   const auto *mlir = std::get_if<MlirDesc>(&desc->op);
   if (!mlir || !mlir->isRead())
-    return internalError("what was read of a function is no function");
+    return internalError("the result of reading a function is not a function");
   desc->attr = attr;
   return desc;
 }
 
 Result<PrimitiveDesc> functionIn(const Artifact &artifact, const Attributes &attr) {
   return artifact.codeKind == CodeKind::Function ? readFrom(artifact.code, attr)
-                                                 : internalError("a kernel in place of a function");
+                                                 : internalError("the entry of a function is a kernel");
 }
 
 std::optional<PrimitiveDesc> fromPacks(const KernelKey &key, const PrimitiveDesc &given, const Target &target) {

@@ -142,7 +142,7 @@ template <typename Function> Tensor Node::tensor(Function function, size_t index
   const OrtTensorTypeAndShapeInfo *shape = nullptr; // owned by the type
   check(api, api.CastTypeInfoToTensorInfo(type, &shape));
   if (!shape)
-    throw Failure(ORT_INVALID_ARGUMENT, "quern: operands are tensors; number " + std::to_string(index) + " is none");
+    throw Failure(ORT_INVALID_ARGUMENT, "quern: operand " + std::to_string(index) + " is not a tensor");
   return describe(api, shape);
 }
 

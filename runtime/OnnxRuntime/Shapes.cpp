@@ -35,7 +35,7 @@ public:
     element = elementOf(input.type);
     if (!element.isFloat)
       throw Failure(ORT_NOT_IMPLEMENTED, std::string("quern: ") + name +
-                                             " takes float, float16, bfloat16 and double; the input is " +
+                                             " supports float, float16, bfloat16 and double; the input is " +
                                              onnxName(input.type));
     // A completely unknown shape also has no dims.
     if (!input.dims.empty() && std::ranges::all_of(input.dims, [](int64_t dim) { return dim >= 0; }))
@@ -117,11 +117,11 @@ std::unique_ptr<Kernel> makeLogSoftmax(const Node &node) {
 std::unique_ptr<Kernel> makeEltwise(const Node &node) {
   const std::optional<std::string> alg = node.text("alg");
   if (!alg)
-    throw Failure(ORT_INVALID_ARGUMENT, "quern: Eltwise needs the attribute alg, as alg=\"relu\"");
+    throw Failure(ORT_INVALID_ARGUMENT, "quern: Eltwise needs the attribute alg, such as alg=\"relu\"");
   // Other characters could form further fields of the line.
   const auto isInWord = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; };
   if (alg->empty() || !std::ranges::all_of(*alg, isInWord))
-    throw Failure(ORT_INVALID_ARGUMENT, "quern: alg is '" + *alg + "', which is no name of an algorithm");
+    throw Failure(ORT_INVALID_ARGUMENT, "quern: alg is '" + *alg + "'; it must be the name of an algorithm");
   const std::string front =
       "eltwise fwd_i alg=" + *alg + " alpha=" + textOf(node.real("alpha", 0)) + " beta=" + textOf(node.real("beta", 0));
   // Throws now if the parameters are invalid for every shape.

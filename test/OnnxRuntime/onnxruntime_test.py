@@ -274,7 +274,7 @@ class ErrorsTest(unittest.TestCase):
             unary("Eltwise", FLOAT, [None], alg="rulu")
 
     def test_types(self):
-        takes = " takes float, float16, bfloat16 and double; the input is "
+        takes = " supports float, float16, bfloat16 and double; the input is "
         self.refused("Softmax" + takes + "int32", unary, "Softmax", INT, [3])
         self.refused("Eltwise" + takes + "uint64", unary, "Eltwise", TensorProto.UINT64, [3], alg="abs")
 

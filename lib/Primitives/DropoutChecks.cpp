@@ -12,8 +12,9 @@ Result<void> checkDropout(Dropout &dropout, const TensorDesc &dst, const Dropout
   if (!dropout.isSet())
     return {};
   if (dst.hasRuntimeDims())
-    return unimplemented(rules.subject, " is not implemented with dropout where sizes are given at execution; dst is ",
-                         textOf(dst), rules.support);
+    return unimplemented(rules.subject,
+                         " is not implemented with dropout if sizes are known only at execution; dst is ", textOf(dst),
+                         rules.support);
   TensorDesc &mask = dropout.mask;
   if (mask.isZero())
     return {};
@@ -29,8 +30,8 @@ Result<void> checkDropout(Dropout &dropout, const TensorDesc &dst, const Dropout
   atStart.offset0 = 0;
   const bool isDense = dst.hasZeroDim() ? mask.isPlain() : atStart.sameStorage(*dense);
   if (!isDense || mask.extras.flags)
-    return unimplemented(rules.subject, " is not implemented with the mask of dropout as ", textOf(mask),
-                         "; it is with ", textOf(*dense), rules.support);
+    return unimplemented(rules.subject, " is not implemented with a dropout mask of ", textOf(mask), "; it is for ",
+                         textOf(*dense), rules.support);
   return {};
 }
 

@@ -75,13 +75,13 @@ Result<void> checkGivenSizes(const VerifiedProblem &problem, std::span<const Ten
   return forEachOpen(problem.arguments, given, [&](size_t i, int d, int64_t value) -> Result<void> {
     const std::optional<OpenSize> wanted = takeSize(text);
     if (!wanted || count == maxOpenSizes)
-      return internalError("the sizes of a function are not as they were verified");
+      return internalError("the sizes of a function differ from those that were verified");
     known[count++] = value;
     if (d < 0)
       return {};
     const int64_t expected = wanted->isNumber ? wanted->value : known[wanted->value];
     if (value != expected)
-      return invalidArguments("dim ", d, " of ", problem.arguments[i].name, " is ", value, "; by the others it is ",
+      return invalidArguments("dim ", d, " of ", problem.arguments[i].name, " is ", value, "; the other sizes require ",
                               expected);
     return {};
   });
@@ -101,12 +101,14 @@ Result<void> checkSizesText(const VerifiedProblem &problem) {
     const bool isOfDim = size && (size->isNumber || size->value <= own),
                isOwn = size && !size->isNumber && size->value == own;
     if ((d < 0 ? !isOwn : !isOfDim) || count > static_cast<int64_t>(maxOpenSizes))
-      return invalidArguments("sizes are '", sizes,
-                              "'; each is '=' and a number, or the first that it equals, of at most ", maxOpenSizes);
+      return invalidArguments(
+          "sizes are '", sizes,
+          "'; each must be '=' and a number, or the index of the first equal size; the maximum number of sizes is ",
+          maxOpenSizes);
     return {};
   });
   if (ok && !text.empty())
-    return invalidArguments("sizes are '", sizes, "'; ", count, " are open");
+    return invalidArguments("sizes are '", sizes, "'; the arguments have ", count, " open sizes");
   return ok;
 }
 
@@ -114,12 +116,14 @@ Result<void> checkSizesText(const VerifiedProblem &problem) {
 Result<void> checkNumbers(const MlirDesc &mlir) {
   const std::optional<std::vector<MlirNumber>> numbers = MlirNumber::parse(mlir.numbers);
   if (!numbers)
-    return invalidArguments("numbers are '", mlir.numbers, "'; each is an argument, or one, a colon and its value");
+    return invalidArguments("numbers are '", mlir.numbers,
+                            "'; each must be an argument, or an argument, a colon and its value");
   for (const MlirNumber &number : *numbers) {
     const TensorDesc *desc = number.argument < mlir.args.size() ? &mlir.args[number.argument] : nullptr;
     if (!desc || desc->dataType != DataType::S32 || desc->ndims != 1 || desc->dims[0] != 1 || desc->offset0 != 0 ||
         mlir.uses[number.argument] != 'r')
-      return invalidArguments("argument ", number.argument, " is no number: one element of s32 that is read");
+      return invalidArguments("argument ", number.argument,
+                              " is not a number: it must be one element of s32 that is only read");
   }
   return {};
 }
@@ -136,18 +140,18 @@ Result<void> checkAttributes(const Attributes &attr) {
                      : !attr.rnn.isIdentity()   ? "quantization of an RNN"
                                                 : nullptr;
   if (what)
-    return refused(unimplemented(what, " are for primitives; a function computes what it says"), "C5");
+    return refused(unimplemented(what, " are not supported for functions, only for primitives"), "C5");
   return {};
 }
 
 Result<void> checkUses(const MlirDesc &mlir) {
   if (mlir.args.empty() || mlir.args.size() > maxSources || mlir.uses.size() != mlir.args.size())
     return invalidArguments("a function has ", mlir.args.size(), " arguments and ", mlir.uses.size(),
-                            " uses; as many of each, 1 to ", maxSources, ", are possible");
+                            " uses; it needs 1 to ", maxSources, " of each, and the same number");
   if (mlir.uses.find_first_not_of("rwuR") != std::string::npos)
-    return invalidArguments("uses are '", mlir.uses, "'; each is r, w, u or R");
+    return invalidArguments("uses are '", mlir.uses, "'; each must be r, w, u or R");
   if (mlir.uses.find_first_of("wuR") == std::string::npos)
-    return invalidArguments("uses are '", mlir.uses, "'; nothing is written");
+    return invalidArguments("uses are '", mlir.uses, "'; at least one argument must be written");
   return {};
 }
 
@@ -158,7 +162,7 @@ bool isTaken(DataType type) {
 
 Result<void> checkArgument(const TensorDesc &desc, const std::string &name) {
   if (!isTaken(desc.dataType))
-    return unimplemented(name, " is of ", nameOf(desc.dataType), "; f32, f64, f16, bf16, s32, s8 or s4 is possible");
+    return unimplemented(name, " is of ", nameOf(desc.dataType), "; it must be f32, f64, f16, bf16, s32, s8 or s4");
   if (desc.isZero() || desc.isAny() || !desc.isPlain())
     return unimplemented(name, " is not a plain tensor");
   return {};
@@ -169,7 +173,7 @@ Result<void> checkArgument(const TensorDesc &desc, const std::string &name) {
 Result<VerifiedProblem> verifyMlir(const PrimitiveDesc &desc, const Target &, const PrimitiveDesc *) {
   const auto &mlir = std::get<MlirDesc>(desc.op);
   if (!mlir.isRead() || !mlir.module.empty() || !mlir.function.empty())
-    return refused(invalidArguments("the function was not read yet, which takes a compiler"), "C2");
+    return refused(invalidArguments("the function has not been read yet, which needs a compiler"), "C2");
   if (Result<void> ok = checkUses(mlir); !ok)
     return refused(ok.takeError(), "C3");
   if (Result<void> ok = checkAttributes(desc.attr); !ok)

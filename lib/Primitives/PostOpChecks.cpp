@@ -15,10 +15,12 @@ Result<void> checkOperand(const std::string &name, TensorDesc &operand, const Te
     return invalidArguments(name, " is of rank ", operand.ndims, ", dst of rank ", dst.ndims, rules.shape);
   for (int d = 0; d < dst.ndims; ++d)
     if (operand.dims[d] != 1 && operand.dims[d] != dst.dims[d])
-      return invalidArguments("dim ", d, " of ", name, " is ",
-                              operand.dims[d] == runtimeDim ? "unknown" : std::to_string(operand.dims[d]),
-                              "; it must be 1 or dst's ",
-                              dst.dims[d] == runtimeDim ? "unknown one" : std::to_string(dst.dims[d]), rules.shape);
+      return invalidArguments(
+          "dim ", d, " of ", name, " is ",
+          operand.dims[d] == runtimeDim ? "known only at execution" : std::to_string(operand.dims[d]),
+          "; it must be 1 or dst's ",
+          dst.dims[d] == runtimeDim ? "size, which is known only at execution" : std::to_string(dst.dims[d]),
+          rules.shape);
   if (!rules.types.contains(operand.dataType))
     return unimplemented(rules.subject, " is not implemented for ", name, " of type ", nameOf(operand.dataType),
                          "; it is for ", rules.types.names(), rules.type);
@@ -44,7 +46,7 @@ Result<void> checkSum(const PostOp &op, const TensorDesc &dst, const PostOpRules
   if (op.dataType == DataType::Undef)
     return {};
   if (bitsOf(op.dataType) != bitsOf(dst.dataType))
-    return invalidArguments("post-op sum reads dst as ", nameOf(op.dataType), ", which has not the size of ",
+    return invalidArguments("post-op sum reads dst as ", nameOf(op.dataType), ", which differs in size from ",
                             nameOf(dst.dataType), rules.sum);
   if (!rules.types.contains(op.dataType))
     return unimplemented(rules.subject, " is not implemented with a sum that reads dst as ", nameOf(op.dataType),
@@ -62,7 +64,7 @@ Result<void> checkPostOps(std::vector<PostOp> &postOps, const TensorDesc &dst, c
     bool takesSum = !rules.sum.empty();
     if (op.kind == PostOp::Kind::Prelu || sums > (takesSum ? 1 : 0))
       return unimplemented(rules.subject, " is not implemented with a ", sums > 1 ? "second " : "", "post-op ",
-                           nameOf(op.kind), ", which is number ", i, "; it is with ",
+                           nameOf(op.kind), ", which is number ", i, "; it is for ",
                            takesSum ? "eltwise, binary and one sum" : "eltwise and binary", rules.kinds);
     Result<void> ok = op.kind == PostOp::Kind::Sum      ? checkSum(op, dst, rules)
                       : op.kind == PostOp::Kind::Binary ? checkOperands(op, i, dst, rules)
@@ -83,7 +85,7 @@ Result<void> checkOfPostOp(const Quantization &quantization, const std::vector<P
     return invalidArguments(quantization.of(), " (argument ", quantization.argument,
                             ") are given; the problem has no such tensor", rules.missing);
   if (operand != arg::src1)
-    return unimplemented(rules.subject, " is not implemented with ", quantization.of(), "; it is with those of src_1",
+    return unimplemented(rules.subject, " is not implemented with ", quantization.of(), "; it is for those of src_1",
                          rules.params);
   const TensorDesc &tensor = postOps[position].src1;
   if (Result<void> ok = rules.checkParams(quantization, tensor); !ok)
@@ -91,7 +93,7 @@ Result<void> checkOfPostOp(const Quantization &quantization, const std::vector<P
   for (int d = 0; d < tensor.ndims; ++d)
     if (quantization.isMasked(d) && tensor.dims[d] == runtimeDim)
       return unimplemented(rules.subject, " is not implemented with ", quantization.of(), " along dim ", d,
-                           ", which is given at execution", rules.params);
+                           ", which is known only at execution", rules.params);
   return {};
 }
 

@@ -21,23 +21,23 @@ Result<void> checkParams(const Quantization &quantization, const TensorDesc &ten
     return unimplemented(rules.subject, " is not implemented with groups of ", quantization.of(), rules.groups);
   const TypeSet &types = quantization.isScales ? rules.scales : rules.zeroPoints;
   if (!types.contains(params.dataType))
-    return unimplemented(quantization.of(), " are of type ", nameOf(params.dataType), "; ", rules.subject, " takes ",
+    return unimplemented(quantization.of(), " are of type ", nameOf(params.dataType), "; ", rules.subject, " supports ",
                          types.names(), rules.type);
   return {};
 }
 
 Result<void> checkNoAttributes(const Attributes &attr, std::string_view subject, std::string_view citation) {
   if (!attr.scales.empty())
-    return unimplemented(subject, " takes no scales, which ", arg::nameOf(attr.scales.begin()->first), " has",
+    return unimplemented(subject, " does not support scales; ", arg::nameOf(attr.scales.begin()->first), " has some",
                          citation);
   if (!attr.zeroPoints.empty())
-    return unimplemented(subject, " takes no zero points, which ", arg::nameOf(attr.zeroPoints.begin()->first), " has",
-                         citation);
+    return unimplemented(subject, " does not support zero points; ", arg::nameOf(attr.zeroPoints.begin()->first),
+                         " has some", citation);
   if (!attr.postOps.empty())
-    return unimplemented(subject, " takes no post-ops; ", attr.postOps.size(), " are given, the first is ",
+    return unimplemented(subject, " does not support post-ops; ", attr.postOps.size(), " are given, the first is ",
                          nameOf(attr.postOps[0].kind), citation);
   if (attr.dropout.isSet())
-    return unimplemented(subject, " takes no dropout", citation);
+    return unimplemented(subject, " does not support dropout", citation);
   return {};
 }
 

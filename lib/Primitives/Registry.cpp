@@ -127,15 +127,15 @@ Result<VerifiedProblem> verify(const PrimitiveDesc &desc, const Target &target, 
     return illFormed(desc, valid.takeError());
   const Dropout &dropout = desc.attr.dropout;
   if (!dropout.isSet() && (dropout.usesOffset || dropout.isOnHost || !dropout.mask.isZero()))
-    return illFormed(desc, invalidArguments("dropout has no type of seeds; s32 or s64 is possible"));
+    return illFormed(desc, invalidArguments("dropout has no seed type; it must be s32 or s64"));
   for (const RegisteredPrimitive &primitive : primitives)
     if (primitive.kind == desc.kind()) {
       if (desc.attr.dropout.isSet() && !primitive.takesDropout)
         return illFormed(desc, unimplemented("dropout is not implemented for ", nameOf(desc.kind()), "; it is for ",
                                              namesWhere(&RegisteredPrimitive::takesDropout)));
       if (desc.attr.naive && desc.kind() != PrimitiveKind::Mlir)
-        return illFormed(desc, unimplemented("the naive lowering is not for ", nameOf(desc.kind()),
-                                             "; it is for functions of the caller's (mlir)"));
+        return illFormed(desc, unimplemented("the naive lowering is not implemented for ", nameOf(desc.kind()),
+                                             "; it is for callers' functions (mlir)"));
       Result<VerifiedProblem> problem = primitive.verify(desc, target, forwardHint);
       if (!problem)
         return problem;

@@ -33,7 +33,7 @@ Result<void> checkSameDims(std::string_view name, const TensorDesc &tensor, cons
     return invalidArguments(name, " is of rank ", tensor.ndims, ", srcs.0 of rank ", first.ndims, citation);
   for (int d = 0; d < first.ndims; ++d)
     if (d != axis && tensor.dims[d] != first.dims[d])
-      return invalidArguments("dim ", d, " of ", name, " is ", textOfDim(tensor.dims[d]), ", of srcs.0 ",
+      return invalidArguments("dim ", d, " of ", name, " is ", textOfDim(tensor.dims[d]), "; in srcs.0 it is ",
                               textOfDim(first.dims[d]), citation);
   return {};
 }

@@ -6,7 +6,7 @@
 
 namespace quern {
 
-std::string textOfDim(int64_t dim) { return dim == runtimeDim ? "given at execution" : std::to_string(dim); }
+std::string textOfDim(int64_t dim) { return dim == runtimeDim ? "known only at execution" : std::to_string(dim); }
 
 Result<void> checkLayout(std::string_view name, const TensorDesc &tensor, const LayoutRules &rules) {
   if (tensor.isAny())
@@ -17,7 +17,7 @@ Result<void> checkLayout(std::string_view name, const TensorDesc &tensor, const 
                          !tensor.isPlain()     ? "inner blocks"
                          : tensor.hasPadding() ? "padding"
                                                : "compensation",
-                         " in ", name, ", which has sizes that are given at execution", rules.plain);
+                         " in ", name, ", which has sizes that are known only at execution", rules.plain);
   if (tensor.extras.flags != 0 && !rules.compensation.empty())
     return unimplemented(rules.subject, " is not implemented for compensation in ", name, "; its flags are ",
                          tensor.extras.flags, rules.compensation);
@@ -44,7 +44,7 @@ Result<void> resolveLike(std::string_view name, TensorDesc &tensor, std::string_
     return {};
   if (like.hasRuntimeDims())
     return invalidArguments(name, " has layout `any`, which cannot follow ", likeName,
-                            ": its strides or offset are given at execution", citation);
+                            ": its strides or offset are known only at execution", citation);
   Result<TensorDesc> resolved = like.denseLike(tensor.dataType);
   if (!resolved)
     return Error{resolved.error().status, concat(name, ": ", resolved.error().message, citation)};

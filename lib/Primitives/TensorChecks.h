@@ -19,7 +19,7 @@ struct NamedTensor {
   const TensorDesc &desc;
 };
 
-/// Returns the number, or "given at execution" for an open dim.
+/// Returns the number, or "known only at execution" for an open dim.
 std::string textOfDim(int64_t dim);
 
 /// Names and constraint numbers of one primitive.

@@ -56,10 +56,10 @@ Result<void> checkPresence(const BinaryDesc &binary) {
       return invalidArguments("a binary needs ", name, ", which is absent (binary C3)");
   if (binary.src2.isZero() == (binary.alg == Alg::BinarySelect))
     return invalidArguments(binary.src2.isZero() ? "a select needs src_2, its condition, which is absent"
-                                                 : "only a select takes src_2",
+                                                 : "only a select uses src_2",
                             " (binary C3)");
   if (binary.src.isAny())
-    return invalidArguments("src has layout `any`; a binary needs to know src's layout (binary C4)");
+    return invalidArguments("src has layout `any`; src of a binary needs a known layout (binary C4)");
   return {};
 }
 
@@ -76,12 +76,13 @@ Result<void> checkDims(const BinaryDesc &binary) {
   for (int d = 0; d < dst.ndims; ++d) {
     for (const auto &[name, desc] : all)
       if (!desc.isZero() && desc.dims[d] != 1 && desc.dims[d] != dst.dims[d])
-        return invalidArguments("dim ", d, " of ", name, " is ", textOfDim(desc.dims[d]), ", of dst ",
-                                textOfDim(dst.dims[d]), "; a source has dst's or 1 (binary C5)");
+        return invalidArguments("dim ", d, " of ", name, " is ", textOfDim(desc.dims[d]),
+                                "; it must be 1 or that of dst, ", textOfDim(dst.dims[d]), " (binary C5)");
     if (dst.dims[d] != broadcastOf(binary.src.dims[d], binary.src1.dims[d]))
-      return invalidArguments("dim ", d, " of dst is ", textOfDim(dst.dims[d]), ", of src and src_1 1 (binary C5)");
+      return invalidArguments("dim ", d, " of dst is ", textOfDim(dst.dims[d]),
+                              "; in src and src_1 it is 1 (binary C5)");
     if (dst.dims[d] == runtimeDim && binary.src.dims[d] != runtimeDim)
-      return invalidArguments("dim ", d, " of dst is given at execution, of src it is ", binary.src.dims[d],
+      return invalidArguments("dim ", d, " of dst is known only at execution; in src it is ", binary.src.dims[d],
                               " (binary C6)");
   }
   return {};

@@ -37,7 +37,7 @@ Result<void> checkScales(const Quantization &scales, const TensorDesc &tensor) {
   for (int d = 0; d < tensor.ndims; ++d)
     if (scales.isMasked(d) && tensor.dims[d] == runtimeDim)
       return unimplemented("a binary is not implemented with ", scales.of(), " along dim ", d,
-                           ", which is given at execution (binary C19)");
+                           ", which is known only at execution (binary C19)");
   return {};
 }
 
@@ -53,7 +53,7 @@ Result<void> checkQuantization(const Quantization &quantization, const BinaryDes
     return unimplemented("a binary is not implemented with ", quantization.of(), " (binary C21)");
   if (argument != arg::src && argument != arg::src1)
     return unimplemented("a binary is not implemented with ", quantization.of(),
-                         "; it is with those of src and src_1 (binary C19)");
+                         "; it is for those of src and src_1 (binary C19)");
   return checkScales(quantization, argument == arg::src ? binary.src : binary.src1);
 }
 
@@ -61,7 +61,7 @@ Result<void> checkQuantization(const Quantization &quantization, const BinaryDes
 
 Result<void> binary::checkAttributes(const BinaryDesc &binary, Attributes &attr) {
   if (!attr.rnn.isIdentity())
-    return unimplemented("a binary does not take RNN quantization parameters (binary C24)");
+    return unimplemented("a binary does not support RNN quantization parameters (binary C24)");
   if (Result<void> ok = checkPostOps(attr.postOps, binary.dst, postOpRules); !ok)
     return ok;
   auto check = [&](const Quantization &quantization) { return checkQuantization(quantization, binary, attr.postOps); };

@@ -51,7 +51,7 @@ constexpr SourceRules rules = {
 /// Checks C2 to C5 and C12 to C16. Returns the size of dst along the axis, or runtimeDim.
 Result<int64_t> checkSources(const ConcatDesc &concat) {
   if (concat.srcs.empty())
-    return invalidArguments("a concat has no source; it needs one (concat C2)");
+    return invalidArguments("a concat has no sources; it needs at least one (concat C2)");
   CheckedInt along = 0;
   bool isOpen = false;
   for (size_t i = 0; i < concat.srcs.size(); ++i) {
@@ -77,10 +77,11 @@ Result<int64_t> checkSources(const ConcatDesc &concat) {
 /// Checks C14.
 Result<void> checkOpenPlaces(const ConcatDesc &concat) {
   if (concatenation::arePlacesOpen(concat) && concat.srcs.size() > mostOpen)
-    return unimplemented("a concat of ", concat.srcs.size(),
-                         " sources is not implemented for a dst whose offset, dim or stride along the axis is given at "
-                         "execution; it is for at most ",
-                         mostOpen, " (concat C14)");
+    return unimplemented(
+        "a concat of ", concat.srcs.size(),
+        " sources is not implemented for a dst whose offset, dim or stride along the axis is known only at "
+        "execution; it is for at most ",
+        mostOpen, " (concat C14)");
   return {};
 }
 
@@ -98,8 +99,8 @@ Result<void> checkGivenDims(const VerifiedProblem &problem, std::span<const Tens
   if (along.overflowed())
     return invalidArguments("the sources have more than ", INT64_MAX, " indices along the axis");
   if (given[dst]->dims[concat.axis] != along.value())
-    return invalidArguments("dim ", concat.axis, " of dst is ", given[dst]->dims[concat.axis], "; the sources have ",
-                            along.value(), " along that axis");
+    return invalidArguments("dim ", concat.axis, " of dst is ", given[dst]->dims[concat.axis], "; it must be ",
+                            along.value(), ", the sum of the sources' dims");
   return {};
 }
 
@@ -162,12 +163,12 @@ Result<void> resolveDestination(ConcatDesc &concat, int64_t along) {
   if (Result<void> ok = checkSameDims("dst", dst, first, concat.axis, " (concat C5)"); !ok)
     return ok;
   if (dst.dims[concat.axis] != along)
-    return invalidArguments("dim ", concat.axis, " of dst is ", textOfDim(dst.dims[concat.axis]), "; the sources have ",
-                            textOfDim(along), " along that axis (concat C5)");
+    return invalidArguments("dim ", concat.axis, " of dst is ", textOfDim(dst.dims[concat.axis]), "; it must be ",
+                            textOfDim(along), ", like the sum of the sources' dims (concat C5)");
   for (size_t i = 0; i < concat.srcs.size() && dst.isAny(); ++i)
     if (concat.srcs[i].hasRuntimeDims())
       return invalidArguments("dst has layout `any`, which cannot follow ", arg::nameOf(arg::sourceAt(i)),
-                              ": its sizes are given at execution (concat C7)");
+                              ": its sizes are known only at execution (concat C7)");
   if (dst.isAny()) {
     Result<TensorDesc> chosen = chosenLayout(concat);
     if (!chosen)
@@ -197,7 +198,7 @@ Result<void> checkScales(const ConcatDesc &concat, int32_t argument, const Quant
       (type != DataType::F32 && type != DataType::BF16 && type != DataType::F16))
     return unimplemented("a concat is not implemented with ", scales.of(), " of mask ", params.mask, ", type ",
                          nameOf(type), params.groups.empty() ? "" : " and with groups",
-                         "; it is with one of f32, bf16 or f16 (concat C17)");
+                         "; it is for one scale of f32, bf16 or f16 (concat C17)");
   return {};
 }
 
@@ -211,7 +212,7 @@ Result<void> checkAttributes(const ConcatDesc &concat, const Attributes &attr) {
                       : attr.rnn.isIdentity()  ? nullptr
                                                : "RNN quantization parameters";
   if (found)
-    return unimplemented("a concat takes no attribute ", found, " (concat C18)");
+    return unimplemented("a concat does not support ", found, " (concat C18)");
   return {};
 }
 
@@ -230,7 +231,7 @@ Result<VerifiedProblem> verifyConcat(const PrimitiveDesc &desc, const Target &, 
     return ok.takeError();
   if (size_t kernels = concatenation::kernelsOf(concat, desc.attr).size(); kernels > mostKernels)
     return unimplemented("a concat is not implemented for ", kernels,
-                         " sources that differ in type, layout, dims or scales; it is for ", mostKernels,
+                         " sources that differ in type, layout, dims or scales; it is for at most ", mostKernels,
                          " (concat C19)");
   listSources(concat.srcs, problem.arguments);
   problem.arguments.push_back({arg::dst, "dst", concat.dst, true});

@@ -109,10 +109,10 @@ Result<void> checkPresence(const EltwiseDesc &eltwise) {
     if (wanted && desc.isZero())
       return invalidArguments(direction, " ", nameOf(eltwise.alg), " needs ", name, ", which is absent (eltwise C5)");
     if (!wanted && !desc.isZero())
-      return invalidArguments(direction, " ", nameOf(eltwise.alg), " takes no ", name, " (eltwise C5)");
+      return invalidArguments(direction, " ", nameOf(eltwise.alg), " does not use ", name, " (eltwise C5)");
   }
   if (forward && eltwise.src.isAny())
-    return invalidArguments("src has layout `any`; forward eltwise needs to know src's layout (eltwise C6)");
+    return invalidArguments("src has layout `any`; src of forward eltwise needs a known layout (eltwise C6)");
   return {};
 }
 
@@ -123,8 +123,8 @@ Result<void> checkSameDims(const NamedTensor &tensor, const NamedTensor &like) {
                             like.desc.ndims, " (eltwise C7)");
   for (int d = 0; d < like.desc.ndims; ++d)
     if (tensor.desc.dims[d] != like.desc.dims[d])
-      return invalidArguments("dim ", d, " of ", tensor.name, " is ", textOfDim(tensor.desc.dims[d]), ", of ",
-                              like.name, " ", textOfDim(like.desc.dims[d]), " (eltwise C7)");
+      return invalidArguments("dim ", d, " of ", tensor.name, " is ", textOfDim(tensor.desc.dims[d]), "; in ",
+                              like.name, " it is ", textOfDim(like.desc.dims[d]), " (eltwise C7)");
   return {};
 }
 
@@ -147,7 +147,7 @@ Result<void> checkHint(const EltwiseDesc &eltwise, const PrimitiveDesc *hint) {
     return invalidArguments("the hint is ", forward ? "a backward " : "of kind ", nameOf(hint->kind()),
                             "; it must be a forward eltwise (eltwise C9)");
   if (!forward->src.sameShape(dataOf(eltwise)))
-    return invalidArguments("the hint's src has not the dims of ", nameOfData(eltwise), " (eltwise C9)");
+    return invalidArguments("the hint's src does not have the dims of ", nameOfData(eltwise), " (eltwise C9)");
   return {};
 }
 
@@ -160,7 +160,7 @@ Result<void> resolveLayouts(EltwiseDesc &eltwise, const PrimitiveDesc *hint) {
   const char *name = nameOfData(eltwise);
   if (data.isAny()) {
     if (!hint)
-      return invalidArguments(name, " has layout `any`; backward eltwise takes it from the hint, and none is given",
+      return invalidArguments(name, " has layout `any`; backward eltwise takes it from a hint, which is absent",
                               citation);
     // This is the tensor that forward has read or written, so the layout is copied with its gaps and offset.
     const auto &forward = std::get<EltwiseDesc>(hint->op);

@@ -36,7 +36,7 @@ Result<void> checkQuantization(const Quantization &quantization, const std::vect
 
 Result<void> eltwise::checkAttributes(const EltwiseDesc &eltwise, Attributes &attr) {
   if (!attr.rnn.isIdentity())
-    return unimplemented("eltwise does not take RNN quantization parameters (eltwise C26)");
+    return unimplemented("eltwise does not support RNN quantization parameters (eltwise C26)");
   if (!isForward(eltwise.prop))
     return checkNoAttributes(attr, "backward eltwise", " (eltwise C25)");
   if (Result<void> ok = checkPostOps(attr.postOps, eltwise.dst, postOpRules); !ok)

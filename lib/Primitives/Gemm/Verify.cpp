@@ -43,12 +43,12 @@ Result<void> checkPresence(const GemmDesc &gemm) {
       return invalidArguments(name, desc.isZero() ? " is absent" : concat(" is of rank ", desc.ndims),
                               "; a matrix is of rank 2 (gemm C2)");
     if (desc.isAny())
-      return invalidArguments(name, " has layout `any`; the layouts of a product are given (gemm C2)");
+      return invalidArguments(name, " has layout `any`; gemm needs known layouts (gemm C2)");
   }
   return {};
 }
 
-std::string textOf(int64_t dim) { return dim == runtimeDim ? "given at execution" : std::to_string(dim); }
+std::string textOf(int64_t dim) { return dim == runtimeDim ? "known only at execution" : std::to_string(dim); }
 
 /// A dim that two matrices share.
 struct SharedDim {
@@ -63,8 +63,9 @@ Result<void> checkDims(const GemmDesc &gemm) {
     const auto &[name, desc] = tensors[static_cast<size_t>(dim.first)];
     const auto &[otherName, other] = tensors[static_cast<size_t>(dim.second)];
     if (desc.dims[dim.firstDim] != other.dims[dim.secondDim])
-      return invalidArguments("dim ", dim.firstDim, " of ", name, " is ", textOf(desc.dims[dim.firstDim]), ", dim ",
-                              dim.secondDim, " of ", otherName, " ", textOf(other.dims[dim.secondDim]), " (gemm C3)");
+      return invalidArguments("dim ", dim.firstDim, " of ", name, " is ", textOf(desc.dims[dim.firstDim]), "; dim ",
+                              dim.secondDim, " of ", otherName, " is ", textOf(other.dims[dim.secondDim]),
+                              " (gemm C3)");
   }
   return {};
 }
@@ -88,7 +89,7 @@ Result<void> checkTypes(const GemmDesc &gemm) {
     return unimplemented("gemm is not implemented for src of ", nameOf(src), ", weights of ", nameOf(weights),
                          " and dst of ", nameOf(dst), "; it is for f32, f32, f32; u8, s8, s32; s8, s8, s32 (gemm C6)");
   if (isFloat && (gemm.offsets || gemm.dstOffset != GemmOffset::None))
-    return invalidArguments("offsets are of integers; src is of f32 (gemm C5)");
+    return invalidArguments("offsets need integer products; src is of f32 (gemm C5)");
   return {};
 }
 
@@ -161,8 +162,8 @@ Result<void> checkGivenDims(const VerifiedProblem &problem, std::span<const Tens
   for (const SharedDim &dim : sharedDims)
     if (matrices[dim.first]->dims[dim.firstDim] != matrices[dim.second]->dims[dim.secondDim])
       return invalidArguments("dim ", dim.firstDim, " of ", names[dim.first], " is ",
-                              matrices[dim.first]->dims[dim.firstDim], ", dim ", dim.secondDim, " of ",
-                              names[dim.second], " ", matrices[dim.second]->dims[dim.secondDim]);
+                              matrices[dim.first]->dims[dim.firstDim], "; dim ", dim.secondDim, " of ",
+                              names[dim.second], " is ", matrices[dim.second]->dims[dim.secondDim]);
   const GemmOffset offset = std::get<GemmDesc>(problem.desc.op).dstOffset;
   if (offset != GemmOffset::Column && offset != GemmOffset::Row)
     return {};

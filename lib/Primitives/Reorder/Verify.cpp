@@ -56,8 +56,7 @@ Result<void> checkPresence(const ReorderDesc &reorder) {
     if (desc.isZero())
       return invalidArguments("a reorder needs ", name, ", which is absent (reorder C2)");
     if (desc.isAny())
-      return invalidArguments(name,
-                              " has layout `any`; a reorder goes from a known layout to a known layout (reorder C3)");
+      return invalidArguments(name, " has layout `any`; both layouts of a reorder must be known (reorder C3)");
   }
   return {};
 }
@@ -69,8 +68,8 @@ Result<void> checkDims(const ReorderDesc &reorder) {
     return invalidArguments("dst is of rank ", dst.ndims, ", src of rank ", src.ndims, " (reorder C4)");
   for (int d = 0; d < src.ndims; ++d)
     if (src.dims[d] != dst.dims[d])
-      return invalidArguments("dim ", d, " of dst is ", textOfDim(dst.dims[d]), ", of src ", textOfDim(src.dims[d]),
-                              " (reorder C4)");
+      return invalidArguments("dim ", d, " of dst is ", textOfDim(dst.dims[d]), "; in src it is ",
+                              textOfDim(src.dims[d]), " (reorder C4)");
   return {};
 }
 
@@ -86,9 +85,9 @@ Result<void> checkCompensation(const ReorderDesc &reorder) {
     return invalidArguments("dst is of type ", nameOf(dst.dataType), "; compensation and scale adjust (flags ",
                             dst.extras.flags, ") need s8 (reorder C6)");
   if ((dst.extras.flags & forRnn) && (dst.extras.flags & others))
-    return unimplemented(
-        "a reorder is not implemented with compensation for an RNN beside another or scale adjust; dst's flags are ",
-        dst.extras.flags, " (reorder C20)");
+    return unimplemented("a reorder is not implemented with RNN compensation combined with other compensation or scale "
+                         "adjust; dst's flags are ",
+                         dst.extras.flags, " (reorder C20)");
   return {};
 }
 
@@ -98,8 +97,8 @@ Result<void> checkHalfBytes(const ReorderDesc &reorder) {
   if (bitsOf(dst.dataType) >= 8 || dst.hasZeroDim())
     return {};
   if (dst.offset0 % 2 != 0)
-    return unimplemented("a reorder is not implemented for dst of type ", nameOf(dst.dataType), " from element ",
-                         dst.offset0, " on, which is half a byte (reorder C28)");
+    return unimplemented("a reorder is not implemented for dst of type ", nameOf(dst.dataType),
+                         " that starts at element ", dst.offset0, ", in the middle of a byte (reorder C28)");
   int64_t blocks[maxDims], reach = 1;
   dst.blockSizes(blocks);
   for (int d = 0; d < dst.ndims; ++d)
@@ -131,7 +130,8 @@ Result<void> placeEngines(ReorderDesc &reorder, const Target &target) {
   for (const auto &[name, engine] : both)
     if (engine != EngineKind::Cpu && (target.isCpu() || engine != EngineKind::Gpu))
       return unimplemented("a reorder is not implemented for ", name, " on an engine of kind ", nameOf(engine), "; ",
-                           target.isCpu() ? "a cpu reaches cpu alone" : "a device reaches cpu and gpu",
+                           target.isCpu() ? "cpu targets access only cpu engines"
+                                          : "devices access cpu and gpu engines",
                            " (reorder C17)");
   if (reorder.srcEngine == reorder.dstEngine)
     reorder.srcEngine = reorder.dstEngine = EngineKind::Cpu;
@@ -155,7 +155,7 @@ void listArguments(VerifiedProblem &problem) {
 Result<void> reorder::checkLayout(std::string_view name, const TensorDesc &tensor) {
   if (bitsOf(tensor.dataType) < 8 && tensor.hasRuntimeDims())
     return unimplemented("a reorder is not implemented for ", name, " of type ", nameOf(tensor.dataType),
-                         " with sizes that are given at execution (reorder C28)");
+                         " with sizes that are known only at execution (reorder C28)");
   return quern::checkLayout(name, tensor, {"a reorder", " (reorder C18)", "", " (reorder C19)"});
 }
 

@@ -59,8 +59,8 @@ Result<void> checkGroups(const Quantization &quantization, const TensorDesc &ten
   for (int i = 0; i < 2; ++i) {
     int d = tensor.ndims - 2 + i;
     if (groups[i] != 1 && !quantization.isMasked(d))
-      return invalidArguments(quantization.of(), " have groups of ", groups[i], " along dim ", d, ", which their mask ",
-                              quantization.params.mask, " does not have (reorder C8)");
+      return invalidArguments(quantization.of(), " have groups of ", groups[i], " along dim ", d,
+                              ", which is not in their mask, ", quantization.params.mask, " (reorder C8)");
     if (tensor.dims[d] != runtimeDim && tensor.dims[d] % groups[i] != 0)
       return invalidArguments(quantization.of(), " have groups of ", groups[i], ", which do not divide dim ", d, " of ",
                               tensor.dims[d], " (reorder C8)");
@@ -77,10 +77,11 @@ Result<void> checkRuntimeDims(const Quantization &quantization, const TensorDesc
     for (int grouped = 0; grouped <= d; ++grouped) // a group's stride must be a constant
       if (const int64_t group = arg::groupAlong(params, tensor.ndims, grouped); group != 1)
         return unimplemented("a reorder is not implemented with ", quantization.of(), " in groups of ", group,
-                             " along dim ", grouped, "; dim ", d, " is given at execution (reorder C22)");
+                             " along dim ", grouped, "; dim ", d, " is known only at execution (reorder C22)");
     if (bitsOf(params.dataType) < 8)
       return unimplemented("a reorder is not implemented with ", quantization.of(), " of type ",
-                           nameOf(params.dataType), " along dim ", d, ", which is given at execution (reorder C28)");
+                           nameOf(params.dataType), " along dim ", d,
+                           ", which is known only at execution (reorder C28)");
   }
   return {};
 }
@@ -92,7 +93,7 @@ Result<void> checkQuantization(const Quantization &quantization, const ReorderDe
     return checkOfPostOp(quantization, postOps, postOpRules);
   const TensorDesc &tensor = quantization.argument == arg::src ? reorder.src : reorder.dst;
   if (!quantization.isScales && isFloating(tensor.dataType))
-    return invalidArguments(quantization.of(), " are given; it is of type ", nameOf(tensor.dataType),
+    return invalidArguments(quantization.of(), " are given; the tensor is of type ", nameOf(tensor.dataType),
                             ", and only integers have zero points (reorder C9)");
   for (auto check : {checkParams, checkGroups, checkRuntimeDims})
     if (Result<void> ok = check(quantization, tensor); !ok)
@@ -109,15 +110,14 @@ Result<void> checkRnnRole(const ReorderDesc &reorder, reorder::RnnRole role) {
       return {};
     return unimplemented("a reorder is not implemented for RNN weights from ", nameOf(src.dataType), " to ",
                          nameOf(dst.dataType), " of rank ", dst.ndims,
-                         "; it is from a floating type or s8 to s8, of rank 4 or 5 and dims that are known",
-                         " (reorder C26)");
+                         "; it is for a floating type or s8 to s8, rank 4 or 5 and known dims", " (reorder C26)");
   }
   bool isType = isFloating(src.dataType) && (dst.dataType == DataType::U8 || dst.dataType == DataType::S8);
   if (isType && (dst.ndims == 3 || dst.ndims == 4))
     return {};
   return unimplemented("a reorder is not implemented for RNN data from ", nameOf(src.dataType), " to ",
                        nameOf(dst.dataType), " of rank ", dst.ndims,
-                       "; it is from a floating type to u8 or s8, of rank 3 or 4 (reorder C26)");
+                       "; it is for a floating type to u8 or s8, and rank 3 or 4 (reorder C26)");
 }
 
 /// Checks C12, C26 and C27.
@@ -126,7 +126,7 @@ Result<void> checkRnn(const ReorderDesc &reorder, const Attributes &attr) {
   if (role == reorder::RnnRole::None)
     return {};
   if (!attr.scales.empty() || !attr.zeroPoints.empty() || !attr.postOps.empty())
-    return unimplemented("a reorder is not implemented with RNN quantization beside ",
+    return unimplemented("a reorder is not implemented with RNN quantization in addition to ",
                          !attr.scales.empty()       ? "scales"
                          : !attr.zeroPoints.empty() ? "zero points"
                                                     : "post-ops",
@@ -141,7 +141,7 @@ Result<void> checkRnn(const ReorderDesc &reorder, const Attributes &attr) {
     wanted *= scales.mask >> d & 1 ? reorder.dst.dims[d] : 1;
   if (scales.mask >> reorder.dst.ndims != 0 || wanted != static_cast<int64_t>(scales.values.size()))
     return invalidArguments("RNN weights have ", scales.values.size(), " scales; mask ", scales.mask,
-                            " over these dims asks for ", wanted, " (reorder C12)");
+                            " over these dims needs ", wanted, " (reorder C12)");
   return {};
 }
 

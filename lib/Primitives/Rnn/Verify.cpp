@@ -137,8 +137,8 @@ Result<void> checkOpenSizes(const VerifiedProblem &problem, std::span<const Tens
     const int batch = dimOfBatch(argument.desc), steps = argument.desc.ndims == 3 ? 0 : -1;
     for (int d = 0; d < argument.desc.ndims && argument.index != arg::workspace; ++d)
       if (argument.desc.dims[d] == runtimeDim && given[i]->dims[d] != given[0]->dims[d == steps ? 0 : 1])
-        return invalidArguments("dim ", d, " of ", argument.name, " is ", given[i]->dims[d], ", ",
-                                d == batch ? "N" : "T", " of src_layer ", given[0]->dims[d == steps ? 0 : 1]);
+        return invalidArguments("dim ", d, " of ", argument.name, " is ", given[i]->dims[d], "; ",
+                                d == batch ? "N" : "T", " of src_layer is ", given[0]->dims[d == steps ? 0 : 1]);
   }
   return {};
 }
@@ -148,13 +148,13 @@ Result<TensorDesc> gridAt(const VerifiedProblem &problem, std::span<const Tensor
   const int64_t steps = given[0]->dims[0], batch = given[0]->dims[1], bytes = given.back()->dims[0];
   constexpr int64_t most = INT32_MAX; // kernels write them into the workspace's header as s32
   if (steps > most || batch > most)
-    return invalidArguments("T = ", steps, " and N = ", batch, " are given at execution; training takes up to ", most,
-                            " of each then");
+    return invalidArguments("T = ", steps, " and N = ", batch, " are open sizes; training supports at most ", most,
+                            " for each");
   Result<WorkspaceLayout> wanted = workspaceOf(rnnOf(problem), steps, batch);
   if (!wanted)
     return wanted.takeError();
   if (wanted->desc.dims[0] != bytes)
-    return invalidArguments("workspace has ", bytes, " bytes; for T = ", steps, " and N = ", batch, " it has ",
+    return invalidArguments("workspace has ", bytes, " bytes; for T = ", steps, " and N = ", batch, " it must have ",
                             wanted->desc.dims[0]);
   return workspaceGridOf(rnnOf(problem), steps, batch);
 }
@@ -299,7 +299,7 @@ Result<VerifiedProblem> verifyRnn(const PrimitiveDesc &desc, const Target &targe
   if (Result<void> ok = checkLayouts(rnn, desc.attr, target); !ok)
     return ok.takeError();
   if (hasOpenWidths(rnn) && !target.isCpu())
-    return unimplemented("rnn is not implemented for channels that are given at execution on devices (rnn C39)");
+    return unimplemented("rnn is not implemented for channels that are known only at execution on devices (rnn C39)");
   if (Result<void> ok = resolveLayouts(rnn, desc.attr.fpmathMode, target); !ok)
     return ok.takeError();
   dropMeaningless(rnn);

@@ -73,10 +73,10 @@ Result<void> checkPresence(const SoftmaxDesc &softmax) {
     if (wanted && desc.isZero())
       return invalidArguments(direction, " softmax needs ", name, ", which is absent (softmax C4)");
     if (!wanted && !desc.isZero())
-      return invalidArguments(direction, " softmax takes no ", name, " (softmax C4)");
+      return invalidArguments(direction, " softmax does not use ", name, " (softmax C4)");
   }
   if (softmax.src.isAny())
-    return invalidArguments("src has layout `any`; forward softmax needs to know src's layout (softmax C5)");
+    return invalidArguments("src has layout `any`; src of forward softmax needs a known layout (softmax C5)");
   return {};
 }
 
@@ -93,7 +93,7 @@ Result<void> checkDims(const SoftmaxDesc &softmax) {
                               " (softmax C6)");
     for (int d = 0; d < first.ndims; ++d)
       if (desc.dims[d] != first.dims[d])
-        return invalidArguments("dim ", d, " of ", name, " is ", textOfDim(desc.dims[d]), ", of ", firstName, " ",
+        return invalidArguments("dim ", d, " of ", name, " is ", textOfDim(desc.dims[d]), "; in ", firstName, " it is ",
                                 textOfDim(first.dims[d]), " (softmax C6)");
   }
   if (softmax.axis < 0 || softmax.axis >= first.ndims)
@@ -117,7 +117,7 @@ Result<void> checkHint(const SoftmaxDesc &softmax, const PrimitiveDesc *hint) {
     return invalidArguments("the hint is ", forward ? "a backward " : "of kind ", nameOf(hint->kind()),
                             "; it must be a forward softmax (softmax C9)");
   if (!forward->dst.sameShape(softmax.dst))
-    return invalidArguments("the hint's dst has not the dims of dst (softmax C9)");
+    return invalidArguments("the hint's dst does not have the dims of dst (softmax C9)");
   if (forward->axis != softmax.axis)
     return invalidArguments("the hint's axis is ", forward->axis, "; that of the backward problem is ", softmax.axis,
                             " (softmax C9)");
@@ -134,7 +134,7 @@ Result<void> resolveLayouts(SoftmaxDesc &softmax, const PrimitiveDesc *hint) {
   if (softmax.dst.isAny()) {
     if (!hint)
       return invalidArguments(
-          "dst has layout `any`; backward softmax takes it from the hint, and none is given (softmax C5)");
+          "dst has layout `any`; backward softmax takes it from a hint, which is absent (softmax C5)");
     // This is the tensor that forward has written, so the layout is copied with its gaps and offset.
     DataType type = softmax.dst.dataType;
     softmax.dst = std::get<SoftmaxDesc>(hint->op).dst;

@@ -45,7 +45,7 @@ Result<void> checkQuantization(const Quantization &quantization, const SoftmaxDe
 
 Result<void> softmax::checkAttributes(const SoftmaxDesc &softmax, Attributes &attr) {
   if (!attr.rnn.isIdentity())
-    return unimplemented("softmax does not take RNN quantization parameters (softmax C26)");
+    return unimplemented("softmax does not support RNN quantization parameters (softmax C26)");
   if (!isForward(softmax.prop))
     return checkNoAttributes(attr, "backward softmax", " (softmax C25)");
   if (Result<void> ok = checkPostOps(attr.postOps, softmax.dst, postOpRules); !ok)

@@ -37,7 +37,7 @@ constexpr SourceRules rules = {{"a sum", " (sum C11)", " (sum C12)", " (sum C13)
 Result<void> checkSources(const SumDesc &sum) {
   if (sum.srcs.empty() || sum.scales.size() != sum.srcs.size())
     return invalidArguments("a sum has ", sum.srcs.size(), " sources and ", sum.scales.size(),
-                            " scales; it needs a source, and a scale for each (sum C2)");
+                            " scales; it needs at least one source, and a scale for each (sum C2)");
   for (size_t i = 0; i < sum.srcs.size(); ++i) {
     if (Result<void> ok = checkSource(sum.srcs[i], i, rules); !ok)
       return ok;
@@ -69,22 +69,23 @@ Result<void> checkCount(const SumDesc &sum) {
   for (size_t i = 0; i <= sum.srcs.size(); ++i) {
     bool isDst = i == sum.srcs.size();
     if ((isDst ? sum.dst : sum.srcs[i]).hasRuntimeDims())
-      return unimplemented(
-          "a sum of ", sum.srcs.size(), " sources is not implemented for sizes that are given at execution, which ",
-          isDst ? "dst" : arg::nameOf(arg::sourceAt(i)), " has; it is for at most ", sum::mostTogether, " (sum C14)");
+      return unimplemented("a sum of ", sum.srcs.size(),
+                           " sources is not implemented for sizes that are known only at execution, which ",
+                           isDst ? "dst" : arg::nameOf(arg::sourceAt(i)), " has; it is for at most ", sum::mostTogether,
+                           " (sum C14)");
   }
   return {};
 }
 
 /// Checks C15.
 Result<void> checkAttributes(const Attributes &attr) {
-  const char *found = !attr.scales.empty()       ? "scales; those of the sources are its own"
+  const char *found = !attr.scales.empty()       ? "scales; its sources have scales in the descriptor"
                       : !attr.zeroPoints.empty() ? "zero points"
                       : !attr.postOps.empty()    ? "post-ops"
                       : attr.rnn.isIdentity()    ? nullptr
                                                  : "RNN quantization parameters";
   if (found)
-    return unimplemented("a sum takes no attribute ", found, " (sum C15)");
+    return unimplemented("a sum does not support ", found, " (sum C15)");
   return {};
 }
 

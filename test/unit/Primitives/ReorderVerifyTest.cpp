@@ -167,16 +167,17 @@ TEST(ReorderVerify, RefusesTensorsByNumber) {
       {"C2", "reorder src=f32:8x9:ab", invalid, "a reorder needs dst"},
       {"C3", "reorder src=f32:8x9:any dst=f32:8x9:ab", invalid, "src has layout `any`"},
       {"C3", "reorder src=f32:8x9:ab dst=f32:8x9:any", invalid, "dst has layout `any`"},
-      {"C4", "reorder src=f32:8x9:ab dst=f32:8x10:ab", invalid, "dim 1 of dst is 10, of src 9"},
+      {"C4", "reorder src=f32:8x9:ab dst=f32:8x10:ab", invalid, "dim 1 of dst is 10; in src it is 9"},
       {"C4", "reorder src=f32:8x9:ab dst=f32:8x9x1:abc", invalid, "dst is of rank 3, src of rank 2"},
-      {"C4", "reorder src=f32:?x9:ab dst=f32:8x9:ab", invalid, "dim 0 of dst is 8, of src given at execution"},
+      {"C4", "reorder src=f32:?x9:ab dst=f32:8x9:ab", invalid,
+       "dim 0 of dst is 8; in src it is known only at execution"},
       {"C5", "reorder src=f32:8x9:ab dst=f32:8x9:s0x1", invalid, "dst has stride 0 over dim 0"},
       {"C5", "reorder src=f32:?x9:ab dst=f32:?x9:s0x1", invalid, "dst has stride 0 over dim 0"},
       {"C6", "reorder src=f32:8x9:ab dst=u8:8x9:ab:s8s8@1", invalid, "dst is of type u8; compensation"},
       {"C6", "reorder src=f32:8x9:ab dst=f32:8x9:ab:scale_adjust@0.5", invalid, "(flags 2)"},
       {"C17", "reorder src=f32:8x9:ab dst=f32:8x9:ab dst_engine=gpu", unsupported, "dst on an engine of kind gpu"},
       {"C17", "reorder src=f32:8x9:ab dst=f32:8x9:ab src_engine=gpu", unsupported,
-       "src on an engine of kind gpu; a cpu reaches cpu alone"},
+       "src on an engine of kind gpu; cpu targets access only cpu engines"},
       {"C18", "reorder src=f32:?x9:s9x1:blk4b:pad?x12 dst=f32:?x9:ab", unsupported, "for inner blocks in src"},
       {"C18", "reorder src=f32:8x9:ab dst=f32:8x9:s?x1:pad8x16", unsupported, "for padding in dst"},
       {"C18", "reorder src=f32:8x9:ab dst=s8:8x9:s?x1:s8s8@1", unsupported, "for compensation in dst"},
@@ -205,9 +206,9 @@ TEST(ReorderVerify, RefusesQuantizationByNumber) {
       {"C8", "reorder src=f32:8x9:ab dst=f32:8x9:ab attr.scales=dst(mask=2,groups=4x3)", invalid,
        "groups of 4 along dim 0"},
       {"C9", "reorder src=f32:8x9:ab dst=u8:8x9:ab attr.zero_points=src(type=s32)", invalid,
-       "src are given; it is of type f32"},
+       "src are given; the tensor is of type f32"},
       {"C9", "reorder src=u8:8x9:ab dst=bf16:8x9:ab attr.zero_points=dst(type=s32)", invalid,
-       "dst are given; it is of type bf16"},
+       "dst are given; the tensor is of type bf16"},
       {"C21", "reorder src=f32:8x9:ab dst=u8:8x9:ab attr.scales=src(type=s8)", unsupported,
        "scales of src are of type s8"},
       {"C21", "reorder src=f32:8x9:ab dst=u8:8x9:ab attr.zero_points=dst(type=bf16)", unsupported,
@@ -219,10 +220,10 @@ TEST(ReorderVerify, RefusesQuantizationByNumber) {
 TEST(ReorderVerify, RefusesHalfBytesByNumber) {
   verified("reorder src=s4:3x8:s9x1:off1 dst=u4:3x8:Ab2a:off2");
   const Refusal refusals[] = {
-      {"C28", "reorder src=f32:8x9:ab dst=s4:8x9:ab:off1", unsupported, "from element 1 on, which is half a byte"},
+      {"C28", "reorder src=f32:8x9:ab dst=s4:8x9:ab:off1", unsupported, "starts at element 1, in the middle of a byte"},
       {"C28", "reorder src=f32:8x9:ab dst=f4_e2m1:8x9:s10x1", unsupported, "with gaps between its 72 elements"},
       {"C28", "reorder src=u4:?x9:ab dst=f32:?x9:ab", unsupported,
-       "src of type u4 with sizes that are given at execution"},
+       "src of type u4 with sizes that are known only at execution"},
       {"C28", "reorder src=u8:?x9:ab dst=f32:?x9:ab attr.zero_points=src(mask=1,type=s4)", unsupported,
        "of type s4 along dim 0"},
   };
@@ -241,7 +242,7 @@ TEST(ReorderVerify, RefusesPostOpsByNumber) {
       {"C10", "attr.post_ops=binary(alg=add,src1=f32:4x9:ab)", invalid,
        "dim 0 of post0.src_1 is 4; it must be 1 or dst's 8"},
       {"C10", "attr.post_ops=binary(alg=select,src1=f32:8x9:ab,src2=f32:8x3:ab)", invalid, "dim 1 of post0.src_2 is 3"},
-      {"C11", "attr.post_ops=sum(type=bf16)", invalid, "reads dst as bf16, which has not the size of f32"},
+      {"C11", "attr.post_ops=sum(type=bf16)", invalid, "reads dst as bf16, which differs in size from f32"},
       {"C18", "attr.post_ops=binary(alg=add,src1=f32:8x9:s?x1:blk4b:pad8x12)", unsupported,
        "inner blocks in post0.src_1"},
       {"C20", "attr.post_ops=binary(alg=add,src1=s8:8x9:ab:s8s8@1)", unsupported, "compensation in post0.src_1"},
@@ -261,7 +262,7 @@ TEST(ReorderVerify, RefusesPostOpsByNumber) {
   const Refusal open[] = {{"C25",
                            "reorder src=f32:?x9:ab dst=f32:?x9:ab attr.post_ops=binary(alg=add,src1=f32:?x9:ab) "
                            "attr.scales=post0.src_1(mask=1)",
-                           unsupported, "along dim 0, which is given at execution"}};
+                           unsupported, "along dim 0, which is known only at execution"}};
   expectAllRefused("reorder", open);
 }
 
@@ -269,7 +270,7 @@ TEST(ReorderVerify, RefusesRnnQuantizationByNumber) {
   const Refusal refusals[] = {
       {"C12",
        "reorder src=f32:1x2x7x4x5:abcde dst=s8:1x2x7x4x5:abcde attr.rnn.weights_mask=24 attr.rnn.weights_scales=1,2,3",
-       invalid, "3 scales; mask 24 over these dims asks for 20"},
+       invalid, "3 scales; mask 24 over these dims needs 20"},
       {"C12",
        "reorder src=f32:1x2x7x4:abcd dst=s8:1x2x7x4:abcd:rnn_s8s8 attr.rnn.projection_mask=16 "
        "attr.rnn.projection_scales=3",

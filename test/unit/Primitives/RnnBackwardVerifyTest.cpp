@@ -56,7 +56,7 @@ TEST(RnnBackwardVerify, RefusesOtherTensors) {
       {"C47", lstm + layers + weights + "diff_weights_projection=f32:1x1x8x8:abcd", invalid,
        "diff_weights_projection is given and weights_projection is absent"},
       {"C8", gru + layers + gruWeights + ofSrc + "weights_peephole=f32:1x1x3x8:abcd", invalid,
-       "takes no weights_peephole"},
+       "does not use weights_peephole"},
       {"C9", augru + layers + gruWeights + ofSrc, invalid, "needs attention"},
       {"C6", lstm + "flags=2 " + layers + weights + ofSrc, invalid, "flags are 2"},
   };
@@ -67,7 +67,7 @@ TEST(RnnBackwardVerify, RefusesOtherTensors) {
 TEST(RnnBackwardVerify, RefusesOtherDims) {
   const Refusal refusals[] = {
       {"C48", lstm + layers + weights + "diff_src_layer=f32:2x3x5:abc", invalid,
-       "dim 2 of diff_src_layer is 5; it must be 4, that of src_layer"},
+       "dim 2 of diff_src_layer is 5; it must be 4, as in src_layer"},
       {"C48", lstm + layers + weights + "diff_weights_iter=f32:1x1x8x4x9:abcde", invalid,
        "dim 4 of diff_weights_iter is 9; it must be 8"},
       {"C48", lstm + layers + weights + "diff_weights_layer=f32:1x4x4x8:abcd", invalid,
@@ -88,24 +88,25 @@ TEST(RnnBackwardVerify, RefusesOtherTypesAndLayouts) {
                                   "weights_iter=bf16:1x1x8x4x8:any ";
   const Refusal refusals[] = {
       {"C51", bf16 + "diff_dst_layer=f32:2x3x8:abc diff_src_layer=bf16:2x3x4:abc", unsupported,
-       "diff_src_layer of type bf16; gradients are of f32"},
+       "diff_src_layer of type bf16; it is for f32"},
       {"C51", bf16 + "diff_dst_layer=bf16:2x3x8:abc diff_src_layer=f32:2x3x4:abc", unsupported,
-       "diff_dst_layer of type bf16; gradients are of f32"},
+       "diff_dst_layer of type bf16; it is for f32"},
       {"C36",
        lstm + "src_layer=u8:2x3x4:abc weights_layer=s8:1x1x4x4x8:any weights_iter=s8:1x1x8x4x8:any "
               "dst_layer=u8:2x3x8:abc diff_dst_layer=f32:2x3x8:abc diff_src_layer=f32:2x3x4:abc",
        unsupported, "src_layer of type u8 with propagation kind bwd"},
       {"C38", lstm + layers + weights + "diff_src_layer=f32:2x3x4:s12x4x?", unsupported,
-       "training with stride 2 of diff_src_layer given at execution"},
+       "training if stride 2 of diff_src_layer is known only at execution"},
       {"C38", lstm + layers + weights + "diff_weights_iter=f32:1x1x8x4x8:s?x256x32x8x1", unsupported,
-       "training with stride 0 of diff_weights_iter given at execution"},
+       "training if stride 0 of diff_weights_iter is known only at execution"},
       {"C38", lstm + layers + weights + "diff_src_layer=f32:2x3x4:s12x4x1:off?", unsupported,
-       "training with the offset of diff_src_layer given at execution"},
+       "training if the offset of diff_src_layer is known only at execution"},
       {"C25", lstm + layers + weights + "diff_src_layer=f32:2x3x4:s4x0x1", invalid,
        "diff_src_layer has stride 0 over dim 1"},
       {"C40", lstm + layers + weights + "diff_weights_iter=f32:1x1x8x4x8:abdEc16e", unsupported,
        "diff_weights_iter with inner blocks; it must be plain"},
-      {"C42", lstm + layers + weights + ofSrc + "attr.post_ops=eltwise(alg=relu)", unsupported, "takes no post-ops"},
+      {"C42", lstm + layers + weights + ofSrc + "attr.post_ops=eltwise(alg=relu)", unsupported,
+       "does not support post-ops"},
       {"C32", lstm + layers + ofSrc + "weights_layer=f32:1x1x4x4x8:any weights_iter=f32:1x1x8x4x8:abdEc8e", unsupported,
        "backward rnn is not implemented for weights_iter of layout abdEc8e, packed for forward"},
       {"C32",
@@ -140,7 +141,7 @@ TEST(RnnBackwardVerify, RefusesHintsOfOtherProblems) {
   refuse("rnn fwd_i cell=lstm direction=left2right " + forward, "the hint's propagation kind is 'fwd_i'");
   refuse("rnn fwd_t cell=lstm direction=right2left " + forward, "direction right2left");
   refuse("rnn fwd_t cell=lstm direction=left2right src_layer=f32:5x3x4:abc dst_layer=f32:5x3x8:abc " + weights,
-         "the hint's src_layer has not the dims and type");
+         "the hint's src_layer differs from the backward problem's in dims or type");
   refuse("rnn fwd_t cell=lstm direction=left2right bias=f32:1x1x4x8:abcd " + forward, "the hint's bias has not");
   const PrimitiveDesc right = accepted("rnn fwd_t cell=lstm direction=left2right alpha=3 flags=65536 " + forward).desc;
   accepted(lstm + layers + weights + ofSrc, {CpuIsa::Avx512Bf16}, &right);

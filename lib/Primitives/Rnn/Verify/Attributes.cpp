@@ -20,20 +20,21 @@ namespace {
 Result<void> checkSupported(const RnnDesc &rnn, const Attributes &attr) {
   for (const auto &[what, all] : {std::pair{"scales", &attr.scales}, std::pair{"zero points", &attr.zeroPoints}})
     if (!all->empty())
-      return unimplemented("rnn takes no ", what, "; argument ", nameOfArgument(all->begin()->first),
+      return unimplemented("rnn does not support ", what, "; argument ", nameOfArgument(all->begin()->first),
                            " has some (rnn C42)");
   if (!attr.postOps.empty())
-    return unimplemented("rnn takes no post-ops; ", attr.postOps.size(), " are given (rnn C42)");
+    return unimplemented("rnn does not support post-ops; ", attr.postOps.size(), " are given (rnn C42)");
   if (!isQuantized(rnn) && !attr.rnn.isIdentity())
     return unimplemented("rnn quantization is for src_layer of type u8 or s8; it is ", nameOf(rnn.srcLayer.dataType),
                          " (rnn C43)");
   RnnQuantization ofProjection;
   ofProjection.projectionMask = attr.rnn.projectionMask, ofProjection.projectionScales = attr.rnn.projectionScales;
   if (!ofProjection.isIdentity() && rnn.weightsProjection.isZero())
-    return unimplemented("scales of weights_projection are given, which is absent (rnn C43)");
+    return unimplemented("scales of weights_projection are given, but it is absent (rnn C43)");
   if (attr.scratchpadMode == ScratchpadMode::User && Shape::of(rnn).isOpen())
-    return unimplemented("rnn has no scratchpad of the caller's where T or N are given at execution: its size depends "
-                         "on them (rnn C44)");
+    return unimplemented(
+        "rnn does not support a caller-owned scratchpad if T or N are known only at execution: its size depends "
+        "on them (rnn C44)");
   return {};
 }
 
@@ -44,8 +45,8 @@ Result<void> checkScales(const char *name, int32_t mask, const std::vector<float
     return invalidArguments("scales of ", name, " have mask ", mask, "; it may be 0 or ", perChannel, " (rnn C26)");
   int64_t wanted = mask == 0 ? 1 : channels;
   if ((mask != 0 || !scales.empty()) && static_cast<int64_t>(scales.size()) != wanted)
-    return invalidArguments("scales of ", name, " are ", scales.size(), "; mask ", mask, " needs ", wanted,
-                            " (rnn C27)");
+    return invalidArguments("scales of ", name, " have ", scales.size(), " values; for mask ", mask, " they must have ",
+                            wanted, " (rnn C27)");
   for (float scale : scales)
     if (!std::isfinite(scale) || scale == 0)
       return invalidArguments("scales of ", name, " have the value ", scale, "; it must be finite and not 0 (rnn C28)");

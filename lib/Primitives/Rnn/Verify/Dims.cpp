@@ -13,7 +13,7 @@
 namespace quern::rnn {
 namespace {
 
-std::string textOfDim(int64_t dim) { return dim == runtimeDim ? "given at execution" : std::to_string(dim); }
+std::string textOfDim(int64_t dim) { return dim == runtimeDim ? "known only at execution" : std::to_string(dim); }
 
 /// Required value of a dim, its origin for messages, and the citation of its constraint.
 struct Dim {
@@ -97,8 +97,7 @@ Result<void> checkGradients(const RnnDesc &rnn) {
     for (int d = 0; d < tensor.desc.ndims; ++d)
       if (gradient.desc.dims[d] != tensor.desc.dims[d])
         return invalidArguments("dim ", d, " of ", gradient.name, " is ", textOfDim(gradient.desc.dims[d]),
-                                "; it must be ", textOfDim(tensor.desc.dims[d]), ", that of ", tensor.name,
-                                " (rnn C48)");
+                                "; it must be ", textOfDim(tensor.desc.dims[d]), ", as in ", tensor.name, " (rnn C48)");
   }
   return {};
 }
@@ -122,7 +121,7 @@ Result<void> checkRecurrence(const RnnDesc &rnn, const Shape &s) {
                             "; the steps after the first read DIC = ", s.dic, " channels (rnn C23)");
   if (isGru(rnn) && s.sic != s.dhc)
     return invalidArguments("weights_iter has SIC ", s.sic, " and DHC ", s.dhc, "; cell ", nameOf(rnn.cell),
-                            " needs them equal (rnn C24)");
+                            " needs them to be equal (rnn C24)");
   return {};
 }
 
@@ -135,15 +134,16 @@ bool isPackedWeights(const NamedTensor &tensor) {
 /// Checks C39 for open channels.
 Result<void> checkOpenWidths(const RnnDesc &rnn, const Shape &s) {
   auto refuse = [](const auto &...what) {
-    return unimplemented("rnn is not implemented for channels that are given at execution ", what..., " (rnn C39)");
+    return unimplemented("rnn is not implemented for channels that are known only at execution ", what...,
+                         " (rnn C39)");
   };
   if (s.slc != runtimeDim || s.sic != runtimeDim || s.dhc != runtimeDim)
-    return refuse("but for SLC, SIC and DHC together");
+    return refuse("unless SLC, SIC and DHC all are");
   const DataType type = rnn.srcLayer.dataType;
   if (rnn.prop != PropKind::ForwardInference || (type != DataType::F32 && type != DataType::BF16))
-    return refuse("but for inference in f32 and bf16");
+    return refuse("except for inference in f32 and bf16");
   if (s.layers != 1 || s.directions != 1)
-    return refuse("with ", s.layers, " layers and ", s.directions, " directions; it is with one of each");
+    return refuse("with ", s.layers, " layers and ", s.directions, " directions; it is for one of each");
   for (const NamedTensor &tensor : {NamedTensor{"weights_projection", 0, rnn.weightsProjection, false},
                                     {"attention", 0, rnn.attention, false},
                                     {"seq_lengths", 0, rnn.seqLengths, false}})
@@ -153,7 +153,7 @@ Result<void> checkOpenWidths(const RnnDesc &rnn, const Shape &s) {
     if (const TensorDesc &desc = tensor.desc;
         !desc.isZero() && !isPackedWeights(tensor) &&
         (!desc.isPlain() || desc.strides[desc.ndims - 1] != 1 || desc.offset0 == runtimeDim))
-      return refuse("with ", tensor.name, " in another layout than plain, channels beside each other, offset known");
+      return refuse("unless ", tensor.name, " is plain with contiguous channels and a known offset");
   return {};
 }
 
@@ -168,11 +168,12 @@ Result<void> checkLimits(const RnnDesc &rnn, const Shape &s) {
     const TensorDesc &desc = tensor.desc;
     std::string_view name = tensor.name;
     if ((name.starts_with("weights") || name == "bias") && desc.hasRuntimeDims())
-      return unimplemented("rnn is not implemented for ", name, " with sizes that are given at execution (rnn C39)");
+      return unimplemented("rnn is not implemented for ", name,
+                           " with sizes that are known only at execution (rnn C39)");
     for (int d = 0; d < desc.ndims; ++d)
       if (bool isOpenable = desc.ndims == 4 ? d == 2 : d < 2; desc.dims[d] == runtimeDim && !isOpenable)
-        return unimplemented("rnn is not implemented for dim ", d, " of ", name,
-                             " given at execution; T and N may be (rnn C39)");
+        return unimplemented("rnn is not implemented if dim ", d, " of ", name,
+                             " is known only at execution; T and N may be (rnn C39)");
   }
   return {};
 }
@@ -220,13 +221,13 @@ Result<void> checkGivenWidths(const RnnDesc &given) {
   const Shape s = Shape::of(given);
   if (s.sic != s.dhc)
     return invalidArguments("weights_iter has SIC ", s.sic, " and DHC ", s.dhc,
-                            "; where they are given at execution they are equal");
+                            "; if they are known only at execution, they must be equal");
   constexpr int64_t mostElements = int64_t(1) << 26; // all steps' products with x are in memory at once
   const CheckedInt sums = CheckedInt(s.steps) * s.batch * s.gates * s.dhc;
   if (sums.overflowed() || sums.value() > mostElements)
     return unimplemented("rnn is not implemented for T = ", s.steps, ", N = ", s.batch, " and DHC = ", s.dhc,
-                         " given at execution: ", s.gates, " gates of all steps are more than ", mostElements,
-                         " numbers (rnn C39)");
+                         " known only at execution: ", s.gates, " gates of all steps are more than ", mostElements,
+                         " elements (rnn C39)");
   return {};
 }
 

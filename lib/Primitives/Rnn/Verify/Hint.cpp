@@ -34,16 +34,17 @@ Result<void> checkHint(const RnnDesc &rnn, const PrimitiveDesc *hint) {
     return invalidArguments("the hint's propagation kind is '", nameOf(forward.prop),
                             "'; only fwd_t writes a workspace (rnn C49)");
   if (!sameKind(forward, rnn))
-    return invalidArguments("the hint has not the cell, activation, direction and stack of the backward problem: it is "
-                            "cell ",
-                            nameOf(forward.cell), ", direction ", nameOf(forward.direction), " (rnn C49)");
+    return invalidArguments(
+        "the hint's cell, activation, direction or stack differs from the backward problem's: it has "
+        "cell ",
+        nameOf(forward.cell), ", direction ", nameOf(forward.direction), " (rnn C49)");
   const std::vector<NamedTensor> theirs = forwardTensors(forward);
   for (const NamedTensor &ours : forwardTensors(rnn)) {
     const NamedTensor &other = *std::find_if(
         theirs.begin(), theirs.end(), [&](const NamedTensor &tensor) { return tensor.argument == ours.argument; });
     if (!std::ranges::equal(ours.desc.shape(), other.desc.shape()) || ours.desc.dataType != other.desc.dataType)
       return invalidArguments("the hint's ", ours.name,
-                              " has not the dims and type of the backward problem's (rnn C49)");
+                              " differs from the backward problem's in dims or type (rnn C49)");
   }
   return {};
 }

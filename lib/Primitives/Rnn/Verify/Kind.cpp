@@ -61,14 +61,14 @@ Result<void> checkPresence(const RnnDesc &rnn) {
     for (const NamedTensor &tensor : gradientTensors(rnn))
       if (tensor.isOutput && !tensor.desc.isZero())
         return {};
-    return invalidArguments("backward rnn has no gradient to write; it needs one of diff_src_layer, diff_weights_layer "
-                            "and the others (rnn C46)");
+    return invalidArguments("backward rnn has no gradient to write; it needs at least one of diff_src_layer, "
+                            "diff_weights_layer and the others (rnn C46)");
   }
   if (missing)
     return invalidArguments("forward rnn needs ", missing, ", which is absent (rnn C7)");
   for (const NamedTensor &tensor : gradientTensors(rnn))
     if (!tensor.desc.isZero())
-      return invalidArguments("forward rnn takes no ", tensor.name, " (rnn C7)");
+      return invalidArguments("forward rnn does not use ", tensor.name, " (rnn C7)");
   return {};
 }
 
@@ -88,17 +88,17 @@ Result<void> checkCells(const RnnDesc &rnn) {
        {std::pair{"src_iter_c", &rnn.srcIterC}, std::pair{"dst_iter_c", &rnn.dstIterC},
         std::pair{"weights_peephole", &rnn.weightsPeephole}, std::pair{"weights_projection", &rnn.weightsProjection}})
     if (!desc->isZero() && !isLstm(rnn))
-      return invalidArguments("cell ", nameOf(rnn.cell), " takes no ", name, "; lstm does (rnn C8)");
+      return invalidArguments("cell ", nameOf(rnn.cell), " does not use ", name, "; lstm does (rnn C8)");
   if (!isLstm(rnn))
     return {};
   if (rnn.srcIter.isZero() != rnn.srcIterC.isZero())
     return invalidArguments(rnn.srcIter.isZero() ? "src_iter" : "src_iter_c", " is absent and ",
                             rnn.srcIter.isZero() ? "src_iter_c" : "src_iter",
-                            " is given; an lstm has both or none (rnn C8)");
+                            " is given; an lstm has both or neither (rnn C8)");
   if (rnn.dstIter.isZero() != rnn.dstIterC.isZero())
     return invalidArguments(rnn.dstIter.isZero() ? "dst_iter" : "dst_iter_c", " is absent and ",
                             rnn.dstIter.isZero() ? "dst_iter_c" : "dst_iter",
-                            " is given; an lstm has both or none (rnn C8)");
+                            " is given; an lstm has both or neither (rnn C8)");
   return {};
 }
 
@@ -108,7 +108,7 @@ Result<void> checkAttention(const RnnDesc &rnn) {
     return {};
   if (hasAttention(rnn))
     return invalidArguments("cell ", nameOf(rnn.cell), " needs attention, which is absent (rnn C9)");
-  return invalidArguments("cell ", nameOf(rnn.cell), " takes no attention; augru and lbr_augru do (rnn C9)");
+  return invalidArguments("cell ", nameOf(rnn.cell), " does not use attention; augru and lbr_augru do (rnn C9)");
 }
 
 } // namespace

@@ -41,8 +41,7 @@ Result<void> checkType(const NamedTensor &tensor, const RnnDesc &rnn) {
   if (name == "seq_lengths") {
     if (type == DataType::S32)
       return {};
-    return unimplemented("rnn is not implemented for seq_lengths of type ", nameOf(type),
-                         "; they are of s32 (rnn C37)");
+    return unimplemented("rnn is not implemented for seq_lengths of type ", nameOf(type), "; it is for s32 (rnn C37)");
   }
   const std::vector<DataType> allowed = typesOf(name, rnn);
   if (std::find(allowed.begin(), allowed.end(), type) != allowed.end())
@@ -50,7 +49,7 @@ Result<void> checkType(const NamedTensor &tensor, const RnnDesc &rnn) {
   std::string names(nameOf(allowed[0]));
   for (size_t i = 1; i < allowed.size(); ++i)
     names.append(" or ").append(nameOf(allowed[i]));
-  return unimplemented("rnn is not implemented for ", name, " of type ", nameOf(type), " beside src_layer of type ",
+  return unimplemented("rnn is not implemented for ", name, " of type ", nameOf(type), " with src_layer of type ",
                        nameOf(src), "; it is for ", names, " (rnn C35)");
 }
 
@@ -73,11 +72,11 @@ Result<void> checkOpenStrides(const RnnDesc &rnn) {
     const int channels = desc.ndims == 1 ? 1 : desc.ndims - 1;
     for (int d = 0; d < desc.ndims; ++d)
       if (desc.strides[d] == runtimeDim && (d == channels || !isPerSequence))
-        return unimplemented("rnn is not implemented for training with stride ", d, " of ", tensor.name,
-                             " given at execution; those of T, N and what is in front of them may be (rnn C38)");
+        return unimplemented("rnn is not implemented for training if stride ", d, " of ", tensor.name,
+                             " is known only at execution; those of T, N and the dims before them may be (rnn C38)");
     if (desc.offset0 == runtimeDim)
-      return unimplemented("rnn is not implemented for training with the offset of ", tensor.name,
-                           " given at execution (rnn C38)");
+      return unimplemented("rnn is not implemented for training if the offset of ", tensor.name,
+                           " is known only at execution (rnn C38)");
   }
   return {};
 }
@@ -87,7 +86,7 @@ Result<void> checkGradients(const RnnDesc &rnn) {
   for (const NamedTensor &gradient : gradientTensors(rnn))
     if (!gradient.desc.isZero() && gradient.desc.dataType != DataType::F32)
       return unimplemented("rnn is not implemented for ", gradient.name, " of type ", nameOf(gradient.desc.dataType),
-                           "; gradients are of f32 (rnn C51)");
+                           "; it is for f32 (rnn C51)");
   return {};
 }
 
@@ -143,10 +142,10 @@ Result<void> checkLayout(const NamedTensor &tensor, const RnnDesc &rnn, const At
   if (isPacked(tensor, !isBackward(rnn), rnn, attr, target))
     return unimplemented(isBackward(rnn) ? "backward" : "forward", " rnn is not implemented for ", tensor.name,
                          " of layout ", desc.tag(), ", packed for ", isBackward(rnn) ? "forward" : "backward",
-                         "; it is for what its own `any` becomes (rnn C32)");
+                         "; it is for the layout that its own `any` resolves to (rnn C32)");
   return unimplemented("rnn is not implemented for ", tensor.name, " with ",
                        desc.isPlain() ? "padding" : "inner blocks",
-                       isPackable(tensor.name) ? " other than those that `any` becomes for this target (rnn C40)"
+                       isPackable(tensor.name) ? " other than those that `any` resolves to on this target (rnn C40)"
                                                : "; it must be plain (rnn C40)");
 }
 

@@ -327,7 +327,7 @@ TEST_F(GemmTest, APrimitiveTakesOpenSizes) {
   const quern_exec_arg_t wrong[] = {
       {QUERN_ARG_SRC, src.get()}, {QUERN_ARG_WEIGHTS, weights.get()}, {QUERN_ARG_DST, odd.get()}};
   EXPECT_EQ(quern_primitive_execute(product.get(), order.get(), 3, wrong), quern_invalid_arguments);
-  EXPECT_STREQ(quern_get_last_error_message(), "dim 1 of weights is 4, dim 1 of dst 5 (gemm C12)");
+  EXPECT_STREQ(quern_get_last_error_message(), "dim 1 of weights is 4; dim 1 of dst is 5 (gemm C12)");
 }
 
 /// Sizes are known or open; the empty operands start at an inaccessible page or are null.

@@ -101,7 +101,7 @@ TEST_F(RnnOpenTraining, RefusesWorkspacesOfOtherSizes) {
   expectRefused(all, "was written by a forward execution of another problem (rnn C50)");
   for (int64_t bytes : {bytesOf(8) - 64, bytesOf(8) + 64}) {
     Execution other = of(4, 2, bytes);
-    expectRefused(other, "for T = 4 and N = 2 it has 1088 (rnn C31)");
+    expectRefused(other, "for T = 4 and N = 2 it must have 1088 (rnn C31)");
   }
 }
 

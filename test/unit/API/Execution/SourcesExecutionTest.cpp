@@ -221,7 +221,7 @@ TEST_F(SourcesExecution, OpenSizesMustFit) {
               along.execute(
                   order,
                   {{QUERN_ARG_MULTIPLE_SRC, small}, {QUERN_ARG_MULTIPLE_SRC + 1, small}, {QUERN_ARG_DST, eight}});
-            }).find("dim 1 of dst is 8; the sources have 10 along that axis (concat C11)"),
+            }).find("dim 1 of dst is 8; it must be 10, the sum of the sources' dims (concat C11)"),
             std::string::npos);
 }
 

@@ -30,8 +30,7 @@ extern "C" {
 
 /** Arguments of one call. */
 typedef struct quern_kernel_args {
-  /** Addresses of the tensors' buffers, in the order of the entry's argument list, or the buffers that the step names.
-   */
+  /** Addresses of the buffers of the entry's arguments in order, or of the buffers that the step names. */
   void *const *buffers;
   /** Scratch of at least the entry's size, aligned to 64 bytes; null if it needs none. */
   void *scratch;

@@ -189,8 +189,9 @@ QUERN_API quern_status_t quern_set_verbose(int level) QUERN_NOEXCEPT;
 
 /**
  * Sets the number of threads of an execution on a stream without its own thread pool, the calling thread included. The
- * initial value is QUERN_NUM_THREADS, or the number of processors that the process may use. Results do not depend on
- * it.
+ * initial value is QUERN_NUM_THREADS, or the number of processors that the process may use. Results are independent of
+ * the number.
+ *
  * In the child process of a fork, executions run only on the calling thread if the parent has started such threads:
  * they do not exist in the child, and oneTBB cannot be initialized again. Streams with a thread pool of the child use
  * that pool.

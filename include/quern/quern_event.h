@@ -37,8 +37,7 @@ typedef struct {
   const char *function;                        /**< fail: name of the function, such as "quern_primitive_create" */
   const char *message; /**< fail, specialization: the reason, "" for a success; remote: the change of the server */
 } quern_event_t;
-/** A listener. Called on the thread of the event; must not throw. The event and its pointers are valid during the call.
- */
+/** A listener, called on the thread of the event. It must not throw. The event is valid during the call. */
 typedef void (*quern_listener_t)(void *context, const quern_event_t *event);
 
 /**

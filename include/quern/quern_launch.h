@@ -23,8 +23,7 @@ typedef struct {
   void *shared; /**< shared bytes of quern_primitive_get_launch_memory(), aligned to 64; null: none are needed */
 } quern_launch_data_t;
 
-/** One call of a launch: function(&args, 0, iterations), or disjoint ranges of it on several threads at the same time.
- */
+/** One call of a launch: function(&args, 0, iterations), or disjoint ranges of it on several threads. */
 typedef struct {
   quern_kernel_fn function; /**< the kernel */
   quern_kernel_args_t args; /**< its arguments; `scratch` is null: each concurrent call needs its own */

@@ -21,8 +21,10 @@ extern "C" {
 /** Bit of quern_mlir_function_t::flags: the kernel's code is linked with the caller; `entries` are its addresses. */
 #define QUERN_MLIR_LINKED 2u
 
-/** A function and optionally its kernel, compiled ahead of time. The caller owns all pointers and keeps them as long as
- * the site. */
+/**
+ * A function and optionally its kernel, compiled ahead of time. The caller owns all pointers and keeps them as long as
+ * the site.
+ */
 typedef struct {
   const void *module;    /**< module as text or bytecode, as for quern_primitive_desc_create_from_mlir() */
   uint64_t module_bytes; /**< size of the module in bytes */
@@ -32,8 +34,7 @@ typedef struct {
                               the kernel is fetched from a cache or compiled. */
   uint64_t kernel_bytes; /**< size of the kernel in bytes */
   uint64_t flags;        /**< bits QUERN_MLIR_ALLOW_NAIVE and QUERN_MLIR_LINKED */
-  /** Called on the same thread before a failing call returns. May terminate the program, but must not throw. May be
-   * null. */
+  /** Called on the thread of a failing call before it returns. May be null; may end the program; must not throw. */
   void (*on_failure)(quern_status_t status, const char *message);
   /** With QUERN_MLIR_LINKED: addresses of the kernel's functions in its order; `kernel` then has no code. */
   void *const *entries;
@@ -49,6 +50,7 @@ typedef struct {
 /**
  * Executes a function on memrefs. It has finished on return. Any number of threads may call with one site at the same
  * time; the first calls share one compilation.
+ *
  * A site stores a refusal (quern_invalid_arguments or quern_unimplemented of the function) and returns it again; after
  * other failures the next call tries again.
  *

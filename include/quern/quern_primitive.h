@@ -104,6 +104,7 @@ QUERN_API quern_status_t quern_eltwise_backward_primitive_desc_create(quern_prim
 /**
  * Creates the descriptor of a reorder: a copy into another layout or type, with the scales, zero points and post-ops of
  * `attr` (docs/primitives/reorder.md).
+ *
  * It runs on a stream of the device's engine (of src_engine if neither or both are devices), and its other arguments
  * must be on that engine. If one tensor is on the CPU, the device's runtime copies it, and its memory must stay alive
  * until the stream has been waited for. A reorder between two devices returns when it has finished. If the descriptors

@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 /*
- * If a kernel would have to be compiled, but a pack has the kernel of its family (one kernel for all sizes),
+ * If memory, disk and packs lack a kernel, but a pack has the kernel of its family (one kernel for all sizes),
  * quern_primitive_create() returns with the family kernel, and a library thread compiles the specialized kernel.
  * Executions that start after it is ready use it. QUERN_TIERS selects `both` (the default), `specialised` (families are
  * ignored) or `family` (problems that a family covers are not compiled).

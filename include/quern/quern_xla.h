@@ -21,6 +21,7 @@ struct XLA_FFI_Api; /**< defined by XLA */
 
 /**
  * Registers the custom call "quern" for CPUs with an XLA.
+ *
  * A call has the attribute `line`, the text form of a problem without open sizes, and the attribute `arguments`, an
  * array of s32 with the QUERN_ARG_ value of each operand, then of each result. XLA compiles the kernel when it
  * instantiates the call, the executable keeps it, and it runs on XLA's thread pool. A call fails if the size of a

@@ -61,7 +61,7 @@ TEST(Attributes, DefaultFpmathMode) {
   ASSERT_EQ(quern_success, quern_softmax_forward_primitive_desc_create(
                                &raw, device.get(), quern_forward, quern_softmax_log, md.get(), md.get(), 1, nullptr));
   EXPECT_EQ(primitive_desc(raw).get_primitive_attr().get_fpmath_mode(), fpmath_mode::bf16)
-      << "null attributes are default ones";
+      << "null means default attributes";
   set_default_fpmath_mode(fpmath_mode::strict);
 }
 
@@ -134,7 +134,7 @@ TEST(PostOpsTest, EveryKind) {
   attr.set_post_ops(ops);
   ops.append_prelu(1);
   post_ops kept = attr.get_post_ops();
-  EXPECT_EQ(kept.len(), 5) << "set_post_ops copies";
+  EXPECT_EQ(kept.len(), 5) << "set_post_ops() copies the post-ops";
 
   float a = 0, b = 0;
   int32_t zero = 0;
@@ -188,7 +188,8 @@ TEST(AttributesTest, HostScalars) {
   scale.set_host_scalar_value(1.0f);
   EXPECT_EQ(scale.get_host_scalar_value<float>(), 1.0f);
   EXPECT_EQ(*scale.map_data<float>(), 1.0f);
-  EXPECT_EQ(test::statusOf([&] { memory(scaleDesc, 1.0); }), quern_invalid_arguments) << "a double is no f32";
+  EXPECT_EQ(test::statusOf([&] { memory(scaleDesc, 1.0); }), quern_invalid_arguments)
+      << "a double is not accepted for f32";
 }
 
 /// The setters keep these attributes; every primitive refuses them.
@@ -198,7 +199,7 @@ TEST(AttributesTest, WhatIsNotComputedIsKeptAndRefused) {
   const auto status = [&](const primitive_attr &attr) {
     return test::statusOf([&] { reorder::primitive_desc(device, data, device, data, attr); });
   };
-  EXPECT_EQ(status(primitive_attr()), quern_success) << "known from now on, without the attributes";
+  EXPECT_EQ(status(primitive_attr()), quern_success) << "the problem without these attributes is supported";
   primitive_attr rounding, dropout, dynamic, reductions, depthwise;
   quern_rounding_mode_t mode;
   ASSERT_EQ(quern_primitive_attr_set_rounding(rounding.get(), QUERN_ARG_DST, quern_rounding_mode_stochastic),
@@ -227,7 +228,7 @@ TEST(AttributesTest, WhatIsNotComputedIsKeptAndRefused) {
     return primitive_attr(cloned);
   }();
   ASSERT_EQ(quern_primitive_attr_set_dropout(dropout.get(), memory::desc().get()), quern_success);
-  EXPECT_EQ(status(dropout), quern_unimplemented) << "dropout that writes no mask";
+  EXPECT_EQ(status(dropout), quern_unimplemented) << "dropout without a mask";
   ASSERT_EQ(quern_primitive_attr_get_dropout_v2(copy.get(), &kept, &seeds, &usesOffset, &usesHostScalars),
             quern_success);
   EXPECT_EQ(std::vector<int>({seeds, usesOffset, usesHostScalars}), std::vector<int>({16, 1, 1}));

@@ -42,7 +42,7 @@ TEST(MemoryDesc, Blocked) {
 TEST(MemoryDesc, ByStridesAnyAndZero) {
   memory::desc strided({2, 3}, dt::f64, memory::dims{10, 2});
   EXPECT_EQ(strided.get_strides(), (memory::dims{10, 2}));
-  EXPECT_EQ(strided.get_size(), 2u * 10 * 8) << "whole rows, as oneDNN counts";
+  EXPECT_EQ(strided.get_size(), 2u * 10 * 8) << "the size includes whole rows, like in oneDNN";
   EXPECT_EQ(memory::desc({2, 3}, dt::f32, memory::dims{}), memory::desc({2, 3}, dt::f32, "ab"));
   memory::desc any({2, 3}, dt::f32, "any");
   EXPECT_EQ(any.get_format_kind(), memory::format_kind::any);
@@ -101,7 +101,8 @@ TEST(Memory, SeveralBuffers) {
   EXPECT_EQ(quern_memory_get_data_handle_v2(given.get(), nullptr, 0), quern_invalid_arguments);
   EXPECT_EQ(quern_memory_set_data_handle_v2(nullptr, rows, 0), quern_invalid_arguments);
   EXPECT_EQ(quern_memory_map_data_v2(nullptr, &data, 0), quern_invalid_arguments);
-  EXPECT_EQ(quern_memory_unmap_data_v2(given.get(), rows, 2), quern_invalid_arguments) << "it is not what was mapped";
+  EXPECT_EQ(quern_memory_unmap_data_v2(given.get(), rows, 2), quern_invalid_arguments)
+      << "this pointer was not returned by a map function";
   memory own(csr, device);
   for (int i = 0; i < 3; ++i) {
     ASSERT_NE(own.get_data_handle(i), nullptr) << i;

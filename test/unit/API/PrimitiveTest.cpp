@@ -165,7 +165,7 @@ TEST(Settings, EnginesThreadsAndVersion) {
   EXPECT_NE(quern_get_effective_cpu_isa(), quern_cpu_isa_default);
 #endif
   EXPECT_EQ(quern_set_max_cpu_isa(quern_cpu_isa_avx2), quern_invalid_arguments)
-      << "the instruction set is in use already";
+      << "the instruction set is already in use";
   EXPECT_STREQ(quern_status_name(quern_unimplemented), "unimplemented");
   EXPECT_EQ(quern_set_disk_cache_capacity(1 << 20), quern_success);
   EXPECT_EQ(quern_set_verbose(0), quern_success);
@@ -196,7 +196,7 @@ TEST(PrimitiveDesc, KnowsWhichLayoutsItChose) {
   EXPECT_EQ(quern_primitive_desc_chose_layout(backward.get(), QUERN_ARG_DIFF_SRC), 1);
   EXPECT_EQ(quern_primitive_desc_chose_layout(backward.get(), QUERN_ARG_DIFF_DST), 0);
   EXPECT_EQ(quern_primitive_desc_chose_layout(backward.get(), QUERN_ARG_DST), 0);
-  EXPECT_EQ(quern_primitive_desc_chose_layout(backward.get(), QUERN_ARG_SRC), 0) << "it has none";
+  EXPECT_EQ(quern_primitive_desc_chose_layout(backward.get(), QUERN_ARG_SRC), 0) << "the problem has no src";
   EXPECT_EQ(quern_primitive_desc_chose_layout(nullptr, QUERN_ARG_SRC), 0);
 }
 
@@ -212,7 +212,7 @@ void note(void *context, const quern_event_t *event) {
                   " ", text, event->function ? event->function : "", " ", event->message ? event->message : "", " ",
                   event->nargs, "\n");
   quern_engine_destroy(nullptr);
-  EXPECT_EQ(quern_set_num_threads(0), quern_invalid_arguments) << "what a listener does is not reported";
+  EXPECT_EQ(quern_set_num_threads(0), quern_invalid_arguments) << "calls inside a listener are not reported";
 }
 
 TEST(Settings, Listeners) {

@@ -189,7 +189,7 @@ TEST_F(RnnTest, AnswersWhatBackwardIs) {
   EXPECT_EQ(desc.diff_weights_desc(1), desc.diff_weights_iter_desc());
   EXPECT_EQ(desc.diff_weights_desc(2), desc.diff_bias_desc());
   EXPECT_EQ(desc.diff_weights_peephole_desc().get_ndims(), 0);
-  EXPECT_NE(desc.weights_layer_desc(), forward.weights_layer_desc()) << "packed transposed";
+  EXPECT_NE(desc.weights_layer_desc(), forward.weights_layer_desc()) << "backward packs the transposed weights";
   EXPECT_EQ(quern_primitive_desc_query_s32(desc.get(), quern_query_num_of_inputs_s32, 0), 13);
   EXPECT_EQ(quern_primitive_desc_query_s32(desc.get(), quern_query_num_of_outputs_s32, 0), 6);
 }

@@ -67,9 +67,9 @@ TEST_F(SoftmaxTest, AnyFollowsTheTensorBefore) {
   EXPECT_EQ(desc.diff_dst_desc(), permuted);
   EXPECT_EQ(desc.diff_src_desc(), permuted);
   desc = backward(permuted, strided, any);
-  EXPECT_EQ(desc.diff_src_desc(), plain) << "diff_src follows diff_dst, without its gaps";
+  EXPECT_EQ(desc.diff_src_desc(), plain) << "diff_src gets the layout of diff_dst without gaps";
   desc = backward(any, any, any, forward(plain, strided));
-  EXPECT_EQ(desc.dst_desc(), strided) << "the very tensor that forward has written";
+  EXPECT_EQ(desc.dst_desc(), strided) << "dst must have the layout that the forward primitive wrote";
   EXPECT_EQ(desc.diff_dst_desc(), plain);
 }
 

@@ -68,7 +68,7 @@ TEST(BenchPlot, TurnsOfATrace) {
   };
   EXPECT_EQ(turnsOf(traceOf("3")), (std::vector<double>{3, 12, 60, 30}));
   EXPECT_EQ(flopsOf(traceOf("3")), 3 + 120 + 6000);
-  EXPECT_EQ(flopsOf(traceOf("s0")), std::nullopt) << "a size that only an execution knows";
+  EXPECT_EQ(flopsOf(traceOf("s0")), std::nullopt) << "a size that is known only at execution";
 }
 
 } // namespace

@@ -89,7 +89,7 @@ void runOutOfMemory() {
 
 TEST(FatalErrors, AreOutOfMemoryWhereAnAllocationFails) {
 #if __has_feature(address_sanitizer)
-  GTEST_SKIP() << "the sanitizer ends a process that requests this much memory";
+  GTEST_SKIP() << "the sanitizer terminates a process that requests this much memory";
 #endif
   EXPECT_EXIT(runOutOfMemory(), testing::ExitedWithCode(0), "^$");
 }

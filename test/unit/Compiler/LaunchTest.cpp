@@ -130,7 +130,7 @@ TEST_F(LaunchTest, KernelsThatShareScratchRunAfterWhatIsBeforeThem) {
   ASSERT_TRUE(succeeded(launch)) << errors;
   ASSERT_EQ(launch->calls.size(), 4u);
   EXPECT_TRUE(launch->calls[1].besidePrevious);
-  EXPECT_FALSE(launch->calls[2].besidePrevious) << "the second kernel of @cell";
+  EXPECT_FALSE(launch->calls[2].besidePrevious) << "the second kernel of @cell must wait for the first";
   EXPECT_TRUE(launch->calls[3].besidePrevious);
 }
 
@@ -224,7 +224,7 @@ TEST_F(LaunchTest, PolynomialsHaveValues) {
              s1 = getAffineSymbolExpr(1, &context);
   auto polynomial = polynomialOf((s0 - 1 - d0) * s1 * 3 + s1 * s1 - s1 * s1, 2, whyNot);
   ASSERT_TRUE(succeeded(polynomial)) << whyNot;
-  EXPECT_EQ(polynomial->terms.size(), 3u) << "what cancels is gone: " << polynomial->text();
+  EXPECT_EQ(polynomial->terms.size(), 3u) << "terms that cancel must be removed: " << polynomial->text();
   EXPECT_EQ(valueOf(*polynomial, {2, 0}, {10, 5}), 105);
   EXPECT_EQ(valueOf(*polynomial, {2, 0}, {10}), std::nullopt);
   EXPECT_EQ(valueOf(*polynomial, {2, 0}, {INT64_MAX, 5}), std::nullopt);

@@ -97,7 +97,8 @@ TEST(Target, LevelsIncludeWhatTheirMachinesRun) {
       EXPECT_TRUE(includesIsa(isasOf(arch).back(), isa));
       EXPECT_FALSE(includesIsa(isa, isasOf(arch == CpuArch::X86_64 ? CpuArch::AArch64 : CpuArch::X86_64).front()));
     }
-  EXPECT_FALSE(includesIsa(CpuIsa::Sve, CpuIsa::NeonDotprod)) << "the first machines with SVE have no dot products";
+  EXPECT_FALSE(includesIsa(CpuIsa::Sve, CpuIsa::NeonDotprod))
+      << "the first machines with SVE have no dot product instructions";
   EXPECT_FALSE(includesIsa(CpuIsa::Sve, CpuIsa::NeonBf16));
   EXPECT_FALSE(Target::parse("neon_bf16")->has(CpuIsa::Sve));
   EXPECT_FALSE(Target::parse("neon")->has(CpuIsa::Sse42));

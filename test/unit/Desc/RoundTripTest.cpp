@@ -157,7 +157,7 @@ TEST(RoundTrip, LongLinesTakeLinearTime) {
     std::string line = "softmax fwd_i src=f32:8" + std::string(count, repeated);
     Result<PrimitiveDesc> bad = PrimitiveDesc::parse(line);
     if (!bad) {
-      EXPECT_LT(bad.error().message.size(), 2000u) << "an error shows the place, not the whole line";
+      EXPECT_LT(bad.error().message.size(), 2000u) << "an error shows only the part of the line around the position";
       expectThreeLines(bad.error().message);
     }
   }

@@ -151,8 +151,7 @@ TEST(TensorDesc, RuntimeDimsAreNotKnown) {
   EXPECT_EQ(stridesOf(desc), (Dims{30, 6, 1}));
   EXPECT_EQ(stridesOf(tagged({4, runtimeDim, 6}, "abc")), (Dims{runtimeDim, 6, 1}));
   EXPECT_EQ(tagged({4, runtimeDim, 6}, "abc").tag(), "abc");
-  EXPECT_EQ(tagged({8, runtimeDim, runtimeDim}, "abc").tag(), "abc")
-      << "strides that are not known tell nothing about the order";
+  EXPECT_EQ(tagged({8, runtimeDim, runtimeDim}, "abc").tag(), "abc") << "unknown strides do not determine the order";
 }
 
 TEST(TensorDesc, FloatsOfTheExtrasCompareByBits) {
@@ -295,11 +294,12 @@ TEST(SameStorage, LooksAtThePlacesOfElements) {
     EXPECT_FALSE(row.sameStorage(other) || other.sameStorage(row)) << textOf(other);
   EXPECT_TRUE(tagged({2, 3, 4}, "abc").sameStorage(tagged({6, 4}, "ab")));
   EXPECT_FALSE(tagged({2, 3, 4}, "acb").sameStorage(tagged({6, 4}, "ab")));
-  EXPECT_FALSE(tagged({2, 3}, "ab").submemory(Dims{1, 3}, Dims{1, 0})->sameStorage(tagged({3}, "a"))) << "the offset";
+  EXPECT_FALSE(tagged({2, 3}, "ab").submemory(Dims{1, 3}, Dims{1, 0})->sameStorage(tagged({3}, "a")))
+      << "the offsets differ";
   TensorDesc blocked = tagged({1, 20, 3}, "aBc16b"), moved = blocked;
   moved.strides[0] = 1000;
   EXPECT_TRUE(blocked.sameStorage(moved));
   moved.strides[1] = 1000;
   EXPECT_FALSE(blocked.sameStorage(moved));
-  EXPECT_FALSE(blocked.sameStorage(tagged({20, 3}, "Ab16a"))) << "of blocked layouts the dims matter";
+  EXPECT_FALSE(blocked.sameStorage(tagged({20, 3}, "Ab16a"))) << "the dims of blocked layouts must be equal, too";
 }

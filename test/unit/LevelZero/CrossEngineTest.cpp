@@ -185,7 +185,7 @@ TEST(LevelZero, MemoryOnTheWrongSideIsRefused) {
   EXPECT_THAT(refusal(ofHost, onHost, onDevice), HasSubstr("the stream is of another engine"));
   const engine alsoHost(engine::kind::cpu, 0);
   const memory onOther(run.desc.src_desc(), alsoHost); // alive until the device has copied it
-  EXPECT_EQ(refusal(order, onOther, onDevice), "") << "one CPU is as good as another";
+  EXPECT_EQ(refusal(order, onOther, onDevice), "") << "all CPU engines are equivalent";
   order.wait();
 }
 

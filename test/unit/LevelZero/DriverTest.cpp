@@ -72,7 +72,7 @@ protected:
     EXPECT_OK(zeMemFree(context, source));
     EXPECT_OK(zeMemFree(context, result));
     EXPECT_OK(zeContextDestroy(context));
-    EXPECT_EQ(objects(), before) << "something was not given back";
+    EXPECT_EQ(objects(), before) << "an object was not released";
   }
 
   void makeEvents() {
@@ -137,14 +137,15 @@ TEST_F(ZeDriver, RecordedCommandsRunWhenTheyAreExecutedAndInTheOrderOfEvents) {
   ASSERT_OK(zeCommandListAppendLaunchKernel(list, kernel("add_one", 16), &groups, events[1], 1, &events[0]));
   ASSERT_OK(zeCommandListAppendMemoryCopy(list, copy.data(), result, count * sizeof(float), events[2], 1, &events[1]));
   EXPECT_EQ(zeCommandQueueExecuteCommandLists(queue, 1, &list, nullptr), ZE_RESULT_ERROR_INVALID_ARGUMENT)
-      << "it is not closed";
+      << "the list is not closed";
   ASSERT_OK(zeCommandListClose(list));
   for (int times = 0; times < 2; ++times) {
     for (ze_event_handle_t event : events)
       ASSERT_OK(zeEventHostReset(event));
     copy.assign(count, 0);
     ASSERT_OK(zeCommandQueueExecuteCommandLists(queue, 1, &list, nullptr));
-    EXPECT_EQ(zeEventHostSynchronize(events[2], 5000000), ZE_RESULT_NOT_READY) << "the host's event holds it back";
+    EXPECT_EQ(zeEventHostSynchronize(events[2], 5000000), ZE_RESULT_NOT_READY)
+        << "the list must wait for the event of the host";
     EXPECT_EQ(zeCommandQueueSynchronize(queue, 0), ZE_RESULT_NOT_READY);
     ASSERT_OK(zeEventHostSignal(events[0]));
     ASSERT_OK(zeCommandQueueSynchronize(queue, forever));

@@ -55,13 +55,13 @@ TEST(NativeCache, ABinaryIsKeptTakenAndReplacedIfTheDriverRefusesIt) {
   const test::ScopedCaches caches(directory.path);
   EXPECT_EQ(run(), quern_origin_compiled);
   auto [path, kept] = findBinary(directory.path);
-  ASSERT_FALSE(path.empty()) << "no binary was kept";
+  ASSERT_FALSE(path.empty()) << "no binary was stored";
 
   test::ScopedCaches::emptyMemory();
   quern_cache_statistics_t before = test::statistics();
   EXPECT_EQ(run(), quern_origin_disk);
   quern_cache_statistics_t after = test::statistics();
-  EXPECT_EQ(after.disk_stores, before.disk_stores) << "it was there";
+  EXPECT_EQ(after.disk_stores, before.disk_stores) << "the binary was already stored";
   EXPECT_EQ(after.disk_rejected, before.disk_rejected);
 
   Artifact damaged = kept;

@@ -215,7 +215,7 @@ TEST(LevelZero, ACacheBlobHasWhatTheDriverMade) {
   const engine device = gpu();
   DeviceRun run(device, softmaxLine("8"), addOne);
   const std::vector<uint8_t> given = blobOf(device, softmaxLine("8"), addOne), blob = run.kernel.get_cache_blob();
-  EXPECT_GT(blob.size(), given.size() + 1000) << "the driver's binary comes behind the SPIR-V";
+  EXPECT_GT(blob.size(), given.size() + 1000) << "the binary of the driver follows the SPIR-V";
   const auto expectRuns = [&](const std::vector<uint8_t> &from) {
     stream order(device);
     run.fill(5);
@@ -308,7 +308,7 @@ int useTheCpu(const DeviceRun &parents) {
 
 TEST(LevelZero, AChildOfForkHasTheCpuAlone) {
 #if __has_feature(thread_sanitizer)
-  GTEST_SKIP() << "the thread sanitizer does not follow forks of threads";
+  GTEST_SKIP() << "ThreadSanitizer does not support forks of processes with threads";
 #endif
   const engine device = gpu();
   const DeviceRun run(device, softmaxLine("8"), addOne);

@@ -63,12 +63,12 @@ TEST(ConcatVerify, RefusesByNumber) {
 TEST(ConcatVerify, ADestinationFollowsTheSources) {
   EXPECT_EQ(chosenLayout("concat axis=1 srcs=f32:2x16x5:abc,f32:2x16x5:aBc8b"), "aBc8b");
   EXPECT_EQ(chosenLayout("concat axis=1 srcs=f32:2x12x5:acb,f32:2x16x5:aBc8b"), "acb")
-      << "the second would begin within a block";
+      << "the second source would begin within a block";
   EXPECT_EQ(chosenLayout("concat axis=1 srcs=f32:2x16x5:aBc8b,f32:2x3x5:acb"), "aBc8b")
-      << "the last may end within one";
+      << "the last source may end within a block";
   EXPECT_EQ(chosenLayout("concat axis=1 srcs=f32:2x3x5:aBc8b,f32:2x3x5:aBc8b"), "abc");
   EXPECT_EQ(chosenLayout("concat axis=1 srcs=f32:2x0x5:acb,f32:2x3x5:cab"), "cab")
-      << "a source without elements says nothing";
+      << "a source without elements does not determine the layout";
   EXPECT_TRUE(verified("concat axis=1 srcs=f32:2x0x5:acb").isNoop);
   VerifiedProblem problem = verified("concat axis=1 srcs=s8:2x3:ab,f32:2x4:ab dst=f32:2x7:any attr.scales=srcs.1");
   ASSERT_EQ(problem.arguments.size(), 4u); // C9, C10 and C11 are about these arguments
@@ -84,7 +84,7 @@ TEST(ConcatVerify, ManyEqualSourcesAreOneKernel) {
   EXPECT_EQ(kernels(verified(concat("concat axis=1 srcs=", repeated("f32:2x16:aB8b", 1024)))).size(), 1u);
   EXPECT_EQ(
       kernels(verified("concat axis=1 srcs=f32:2x4:ab,f32:2x4:ab,f32:2x4:ab,f32:2x4:ab dst=f32:2x16:aB8b")).size(), 2u)
-      << "half of them begin within a block";
+      << "half of the sources begin within a block";
   EXPECT_EQ(
       kernels(verified("concat axis=1 srcs=f32:2x4:ab,f32:2x4:ab,f32:2x0:ab,f32:2x4:ba attr.scales=srcs.1")).size(),
       3u);

@@ -89,7 +89,7 @@ TEST(ReorderVerify, ListsTheArguments) {
     EXPECT_EQ(argument.isUpdated, expected[i].index == 17) << i;
     EXPECT_TRUE(argument.desc.validate()) << i;
   }
-  EXPECT_EQ(problem.desc.attr.postOps[1].src1.tag(), "ab") << "`any` is resolved in the key, too";
+  EXPECT_EQ(problem.desc.attr.postOps[1].src1.tag(), "ab") << "the key contains the chosen layout instead of `any`";
   EXPECT_FALSE(verified("reorder src=s8:8x9:ab dst=u8:8x9:ba").arguments[1].isUpdated);
 }
 
@@ -100,7 +100,7 @@ TEST(ReorderVerify, VectorsMayHaveOpenDims) {
   ASSERT_EQ(problem.arguments.size(), 5u);
   const ArgumentInfo &first = problem.arguments[2], &all = problem.arguments[3];
   EXPECT_EQ(first.desc.dims[0], runtimeDim);
-  EXPECT_EQ(first.runtimeSizes(), 1) << "its outer dim";
+  EXPECT_EQ(first.runtimeSizes(), 1) << "only the outer dim";
   EXPECT_EQ(all.desc.ndims, 1);
   EXPECT_EQ(all.desc.dims[0], runtimeDim);
   EXPECT_EQ(all.runtimeSizes(), 3) << "two dims, and the stride of the outer one";

@@ -180,7 +180,8 @@ TEST(RnnBackwardVerify, ListsTheArguments) {
     EXPECT_EQ(argument.index, expected[i].first);
     EXPECT_EQ(argument.name, expected[i].second);
     EXPECT_EQ(argument.isOutput, i > 15) << argument.name;
-    EXPECT_EQ(argument.isUpdated, argument.index >= 161) << argument.name << " is added to";
+    EXPECT_EQ(argument.isUpdated, argument.index >= 161)
+        << argument.name << ": only gradients of weights are accumulated";
     EXPECT_EQ(argument.overwrittenBy, 0) << argument.name;
     EXPECT_TRUE(argument.desc.validate() && !argument.desc.isAny()) << argument.name;
   }
@@ -284,5 +285,5 @@ TEST(RnnBackwardLayouts, NameWhatIsPacked) {
   EXPECT_EQ(packedOf("abcde", "abcde", ofSrc), (Indices{arg::weights, arg::weights1}));
   EXPECT_EQ(packedOf("abdec", "abdec", ofSrc), Indices()) << "input channels are contiguous";
   EXPECT_EQ(packedOf("abcde", "abcde", "diff_weights_iter=f32:1x1x8x4x8:any"), Indices{arg::weights1})
-      << "nothing is multiplied by the weights of the layer";
+      << "without diff_src, weights_layer is not needed";
 }

@@ -359,7 +359,8 @@ TEST(RnnLayouts, FollowTheTarget) {
   EXPECT_EQ(tagOf(CpuIsa::Avx2, DataType::S8, Alg::VanillaLstm, 512), "abdEC8e4c");
   EXPECT_EQ(tagOf(CpuIsa::Sse42, DataType::F32, Alg::VanillaGru, 512), "abdEc8e");
   EXPECT_EQ(tagOf(CpuIsa::Avx512, DataType::F32, Alg::VanillaGru, 512), "abdEc32e");
-  EXPECT_EQ(tagOf(CpuIsa::Avx512, DataType::F32, Alg::VanillaGru, 304), "abdEc16e") << "19 vectors do not fill pairs";
+  EXPECT_EQ(tagOf(CpuIsa::Avx512, DataType::F32, Alg::VanillaGru, 304), "abdEc16e")
+      << "19 vectors cannot be grouped in pairs";
   EXPECT_EQ(tagOf(CpuIsa::Avx512, DataType::F32, Alg::LbrGru, 512), "abdEc16e");
   EXPECT_EQ(tagOf(CpuIsa::Avx512, DataType::F32, Alg::VanillaRnn, 512), "abdEc64e");
   EXPECT_EQ(tagOf(CpuIsa::Avx512, DataType::F32, Alg::VanillaRnn, 20), "abdEc32e")
@@ -448,7 +449,7 @@ TEST(RnnWorkspace, HeadersNameTheShape) {
   EXPECT_EQ(rnn::workspaceHeaderOf(rnn).steps, 2);
   EXPECT_EQ(rnn::workspaceHeaderOf(rnn).batch, 3);
   other.srcLayer.dims[0] = 3;
-  EXPECT_EQ(shapeOf(rnn), shapeOf(other)) << "T and N have places of their own";
+  EXPECT_EQ(shapeOf(rnn), shapeOf(other)) << "T and N are separate fields of the header";
   other = rnn, other.direction = RnnDirection::Right2Left;
   EXPECT_NE(shapeOf(rnn), shapeOf(other));
 }

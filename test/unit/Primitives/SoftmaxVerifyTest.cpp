@@ -85,7 +85,7 @@ TEST(SoftmaxVerify, ListsTheArgumentsOfAttributes) {
     EXPECT_EQ(argument.isOutput, expected[i].index == 17) << i;
     EXPECT_TRUE(argument.desc.validate()) << i;
   }
-  EXPECT_EQ(problem.desc.attr.postOps[2].src1.tag(), "ab") << "`any` is resolved in the key, too";
+  EXPECT_EQ(problem.desc.attr.postOps[2].src1.tag(), "ab") << "the key contains the chosen layout instead of `any`";
 }
 
 TEST(SoftmaxVerify, ListsTheArgumentsOfBackward) {

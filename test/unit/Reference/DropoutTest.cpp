@@ -62,7 +62,7 @@ TEST(DropoutReference, ProbabilitiesBeyondZeroAndOne) {
   EXPECT_EQ(kept(0), ~uint64_t(0));
   EXPECT_EQ(factor, 1);
   EXPECT_EQ(kept(-1), ~uint64_t(0));
-  EXPECT_EQ(factor, 0.5f) << "p is not clamped there";
+  EXPECT_EQ(factor, 0.5f) << "the factor uses p without clamping";
   EXPECT_EQ(kept(1), 0u);
   EXPECT_EQ(factor, 0);
   EXPECT_EQ(kept(2), 0u);

@@ -89,7 +89,7 @@ RnnDesc backwardOf(const test::RnnModel &model) {
 TEST_P(RnnModels, ReferenceComputesTheirGradients) {
   const test::RnnModel &model = GetParam();
   if (model.diffInputs.empty())
-    GTEST_SKIP() << "numbers of forward alone";
+    GTEST_SKIP() << "this model has only numbers of the forward pass";
   ReferenceInputs buffers;
   std::vector<int32_t> lengths;
   for (const auto *tensors : {&model.inputs, &model.diffOutputs})

@@ -218,7 +218,8 @@ TEST(RnnReference, LengthsEndASequence) {
   }
   for (size_t stack = 0; stack < 4; ++stack)
     for (size_t o = 0; o < 3; ++o) {
-      EXPECT_EQ(last[(stack * 3 + 2) * 3 + o], h[(stack * 3 + 2) * 3 + o]) << "no step: the state stays";
+      EXPECT_EQ(last[(stack * 3 + 2) * 3 + o], h[(stack * 3 + 2) * 3 + o])
+          << "a sequence of length 0 keeps its initial state";
       EXPECT_EQ(cells[(stack * 3 + 2) * 3 + o], c[(stack * 3 + 2) * 3 + o]);
     }
 }

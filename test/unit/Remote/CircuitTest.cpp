@@ -15,7 +15,7 @@ TEST(RemoteCircuit, OpensAfterFailuresInARow) {
   Circuit circuit;
   EXPECT_FALSE(circuit.fail(0));
   EXPECT_FALSE(circuit.fail(0));
-  EXPECT_FALSE(circuit.succeed()) << "which begins the count anew";
+  EXPECT_FALSE(circuit.succeed()) << "a success resets the count of failures";
   EXPECT_FALSE(circuit.fail(0));
   EXPECT_FALSE(circuit.fail(0));
   EXPECT_TRUE(circuit.fail(0));
@@ -29,8 +29,8 @@ TEST(RemoteCircuit, ProbesOneByOneWithLongerPauses) {
   EXPECT_FALSE(circuit.takeProbe(Circuit::firstPauseNs / 2));
   int64_t now = 2 * Circuit::firstPauseNs;
   EXPECT_TRUE(circuit.takeProbe(now));
-  EXPECT_FALSE(circuit.takeProbe(now)) << "one is under way";
-  EXPECT_FALSE(circuit.fail(now)) << "it was open before";
+  EXPECT_FALSE(circuit.takeProbe(now)) << "another probe is in progress";
+  EXPECT_FALSE(circuit.fail(now)) << "the circuit was already open";
   EXPECT_EQ(circuit.pauseNs(), 2 * Circuit::firstPauseNs);
   for (int i = 0; i < 20; ++i) {
     now += 2 * Circuit::longestPauseNs;
@@ -61,7 +61,7 @@ TEST(RemoteMisses, AreForgottenAfterAWhileAndBounded) {
     misses.add(std::to_string(i), 0);
   EXPECT_FALSE(misses.has(std::to_string(2 * Misses::most - 1), 0));
   misses.add("b", Misses::rememberedNs);
-  EXPECT_TRUE(misses.has("b", Misses::rememberedNs)) << "those that are over make room";
+  EXPECT_TRUE(misses.has("b", Misses::rememberedNs)) << "expired misses make room for new ones";
 }
 
 } // namespace

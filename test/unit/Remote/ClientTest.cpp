@@ -48,7 +48,8 @@ TEST(RemoteClient, AnArtifactIsBelievedWhileItsKeyIs) {
   const std::optional<SignedArtifact> found = writer.get(keyOf(1), {quern_remote_never, no, no, nullptr});
   ASSERT_TRUE(found);
   EXPECT_TRUE(writer.believes(found->origin));
-  EXPECT_FALSE(openClient(revoked, server.url(), 1000, /*writes=*/false).believes(found->origin)) << "another key";
+  EXPECT_FALSE(openClient(revoked, server.url(), 1000, /*writes=*/false).believes(found->origin))
+      << "a client without this key";
   quern_remote_origin expired = found->origin;
   expired.expiry = time(nullptr) - 1;
   EXPECT_FALSE(writer.believes(expired));
@@ -94,7 +95,7 @@ TEST(RemoteClient, ASilentServerCostsItsBoundAndThenNothing) {
     const int64_t start = steadyNs();
     for (int i = 0; i < 100; ++i)
       EXPECT_FALSE(get(client, keyOf(100 + i)));
-    EXPECT_LT(steadyNs() - start, 100 * 50 * nsPerMs / 2) << scheme << ": 100 look-ups with an open circuit";
+    EXPECT_LT(steadyNs() - start, 100 * 50 * nsPerMs / 2) << scheme << ": 100 lookups with an open circuit";
     EXPECT_EQ(client.counters().skipped, 100u);
   }
 }
@@ -135,7 +136,7 @@ TEST(RemoteClient, OneOfManyCompilesAndTheOthersWait) {
   const Folder folder;
   const RedisProcess server(folder);
   Client &first = openClient(folder, server.url(), 5000), &second = openClient(folder, server.url(), 5000);
-  EXPECT_FALSE(get(first, keyOf(1))) << "which has the lease now";
+  EXPECT_FALSE(get(first, keyOf(1))) << "the first client gets the lease";
   std::thread compiler([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     first.put(keyOf(1), artifactOf(1));
@@ -150,7 +151,7 @@ TEST(RemoteClient, OneOfManyCompilesAndTheOthersWait) {
 /// Threads look up and store while the process forks. Children look up, store and exit like programs.
 TEST(RemoteClient, ForksAtAnyTime) {
 #if __has_feature(thread_sanitizer)
-  GTEST_SKIP() << "the sanitizer lets no child of a fork start threads";
+  GTEST_SKIP() << "with this sanitizer the child of a fork cannot start threads";
 #endif
   const Folder folder;
   const RedisProcess server(folder);
@@ -228,7 +229,7 @@ TEST(RemoteClient, AThreadThatAForkWaitsForIsNotHeldUp) {
 /// A process with stores that the server does not accept exits in time.
 TEST(RemoteClient, TheEndWaitsForATenthOfASecond) {
 #if __has_feature(thread_sanitizer)
-  GTEST_SKIP() << "the sanitizer lets no child of a fork start threads";
+  GTEST_SKIP() << "with this sanitizer the child of a fork cannot start threads";
 #endif
   const Folder folder;
   const SilentServer server;

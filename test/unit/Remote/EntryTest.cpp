@@ -51,7 +51,7 @@ TEST(RemoteEntry, HoldsUntilItsExpiry) {
   EXPECT_EQ(openEntry(entry, entryKeyOf(), now + 10, {&writer.publicKey, 1}).verdict, Verdict::Expired);
   EXPECT_EQ(openEntry(entry, entryKeyOf(), INT64_MAX, {&writer.publicKey, 1}).verdict, Verdict::Expired);
   EXPECT_EQ(openEntry(entry, entryKeyOf(), INT64_MIN, {&writer.publicKey, 1}).verdict, Verdict::Sound)
-      << "a clock that is behind";
+      << "a clock that is slow";
 }
 
 TEST(RemoteEntry, IsOfOneKeyTargetAndBuild) {
@@ -90,7 +90,8 @@ TEST(RemoteEntry, NamesComeFromWhoAsks) {
   Result<std::string> restored = withNames(stripped, "key", "softmax of something secret", entryKeyOf());
   ASSERT_TRUE(restored);
   EXPECT_EQ(*restored, artifact);
-  EXPECT_FALSE(withNames(artifact, "other", "", entryKeyOf("other"))) << "with names of another problem";
+  EXPECT_FALSE(withNames(artifact, "other", "", entryKeyOf("other")))
+      << "the artifact contains the names of another problem";
   EntryKey target = entryKeyOf();
   target.target = "sse42";
   EXPECT_FALSE(withNames(stripped, "key", "", target));

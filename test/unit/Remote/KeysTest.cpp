@@ -33,7 +33,7 @@ TEST(RemoteKeys, PublicKeysAreSafeFromOthers) {
     EXPECT_FALSE(readPrivateKey(folder.file("key"))) << std::oct << mode;
   }
   ASSERT_EQ(chmod(directory.c_str(), 01777), 0);
-  EXPECT_TRUE(readsPublic(key)) << "in a sticky folder only the owner replaces a file";
+  EXPECT_TRUE(readsPublic(key)) << "in a folder with the sticky bit only the owner can replace a file";
   ASSERT_EQ(chmod(directory.c_str(), 0700), 0);
   EXPECT_TRUE(readsPublic(key));
   EXPECT_TRUE(readPrivateKey(folder.file("key")));
@@ -52,7 +52,7 @@ TEST(RemoteKeys, LinksAreFollowedAndTheirTargetsChecked) {
 
 TEST(RemoteKeys, AnotherUsersKeyIsRefused) {
   if (geteuid() != 0)
-    GTEST_SKIP() << "only root gives files away";
+    GTEST_SKIP() << "only root can change the owner of a file";
   const Folder folder;
   ASSERT_EQ(chown(folder.file("key.pub").c_str(), 12345, 12345), 0);
   EXPECT_FALSE(readsPublic(folder.file("key.pub")));

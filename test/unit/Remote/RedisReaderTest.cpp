@@ -45,12 +45,12 @@ TEST(RemoteRedisReader, ReadsRepliesInAnyPieces) {
 }
 
 TEST(RemoteRedisReader, HoldsNoMoreThanItIsGiven) {
-  EXPECT_FALSE(readIn("*2147483647\r\n", 100)) << "an array where none was asked for";
+  EXPECT_FALSE(readIn("*2147483647\r\n", 100)) << "no array was requested";
   const Result<std::unique_ptr<RedisReply>> promised = readIn("*2147483647\r\n:1\r\n", 100, true);
   EXPECT_TRUE(!promised || !*promised);
   const Result<std::unique_ptr<RedisReply>> endless = readIn("$2000000000\r\nabc", 100);
   EXPECT_TRUE(!endless || !*endless);
-  EXPECT_FALSE(readIn("$100000\r\n" + std::string(most, 'x'), 1000)) << "longer than what is taken";
+  EXPECT_FALSE(readIn("$100000\r\n" + std::string(most, 'x'), 1000)) << "longer than the limit";
   EXPECT_FALSE(readIn("HTTP/1.1 400 Bad Request\r\n", 100));
 }
 

@@ -45,10 +45,11 @@ TEST(RemoteWaiting, AnAnswerThatIsLateMayComeBeforeTheCompiler) {
   Caller caller(60'000);
   const int64_t start = steadyNs();
   const std::optional<SignedArtifact> found = client.get(keyOf(1), caller.waiter(1000));
-  ASSERT_TRUE(found) << "the compiler was to take a minute";
+  ASSERT_TRUE(found) << "the answer must be used before the compiler is finished, after a minute";
   EXPECT_EQ(found->bytes, artifactOf(1));
   EXPECT_EQ(caller.begins, 1);
-  EXPECT_GE((caller.begunAt - start) / nsPerMs, 50) << "the server had its time";
+  EXPECT_GE((caller.begunAt - start) / nsPerMs, 50)
+      << "the compiler must not begin before the time limit of the server";
   EXPECT_LT(msSince(start), 30'000);
   EXPECT_EQ(client.counters().late_hits, 1u);
 }
@@ -63,7 +64,7 @@ TEST(RemoteWaiting, TheCompilerMayComeBeforeTheAnswer) {
     EXPECT_FALSE(client.get(keyOf(1), caller.waiter(1000)));
     EXPECT_EQ(caller.begins, 1);
     EXPECT_GE(msSince(start), 250);
-    EXPECT_LT(msSince(start), 250 + 500) << "it is not waited for the answer";
+    EXPECT_LT(msSince(start), 250 + 500) << "the client must not wait for the answer after the compiler is finished";
     EXPECT_EQ(client.counters().timeouts, 1u);
   }
 }
@@ -73,12 +74,12 @@ TEST(RemoteWaiting, WhoeverIsTakenBackWaitsNoLonger) {
   const SilentServer silent;
   const RedisProcess server(folder);
   Client &other = openClient(folder, server.url(), 5000);
-  EXPECT_FALSE(get(other, keyOf(1))) << "which has the lease now";
+  EXPECT_FALSE(get(other, keyOf(1))) << "the other client gets the lease";
   const quern_remote_waiter unwanted{60'000, [](void *) { return 1; }, no, nullptr};
   const int64_t start = steadyNs();
   Client &late = openClient(folder, silent.url("redis"), 60'000);
   EXPECT_FALSE(late.get(keyOf(1), unwanted));
-  EXPECT_EQ(late.counters().timeouts, 0u) << "that is no failure of the server's";
+  EXPECT_EQ(late.counters().timeouts, 0u) << "a canceled request is not a failure of the server";
   EXPECT_FALSE(openClient(folder, server.url(), 5000).get(keyOf(1), unwanted));
   EXPECT_LT(msSince(start), 2000);
 }
@@ -91,9 +92,9 @@ TEST(RemoteWaiting, AHolderThatNeverStoresCostsThePatienceOnce) {
   for (int i = 1; i <= 2; ++i)
     EXPECT_FALSE(get(first, keyOf(i)));
   const int64_t start = steadyNs();
-  EXPECT_FALSE(get(second, keyOf(1), 800)) << "after a quarter of that it is to compile it as well";
+  EXPECT_FALSE(get(second, keyOf(1), 800)) << "after a quarter of the time the second client compiles, too";
   EXPECT_GE(msSince(start), 200);
-  EXPECT_LT(msSince(start), 700) << "a quarter, and what the machine adds";
+  EXPECT_LT(msSince(start), 700) << "a quarter of the time, plus delays of a busy machine";
   EXPECT_EQ(second.counters().leases, 1u);
   EXPECT_EQ(second.counters().waits_in_vain, 0u);
   const int64_t next = steadyNs();
@@ -102,7 +103,7 @@ TEST(RemoteWaiting, AHolderThatNeverStoresCostsThePatienceOnce) {
   EXPECT_LT(msSince(next), 800 + 500);
   EXPECT_EQ(third.counters().waits_in_vain, 1u);
   const int64_t last = steadyNs();
-  EXPECT_FALSE(get(third, keyOf(2), 800)) << "it waits for nobody for a while";
+  EXPECT_FALSE(get(third, keyOf(2), 800)) << "after waiting in vain, the client does not wait again for some time";
   EXPECT_LT(msSince(last), 500);
 }
 
@@ -113,7 +114,7 @@ TEST(RemoteWaiting, ThePatienceMayBeNothing) {
   EXPECT_FALSE(get(first, keyOf(1)));
   Caller caller(100);
   EXPECT_FALSE(second.get(keyOf(1), caller.waiter(0)));
-  EXPECT_EQ(caller.begins, 1) << "though it goes on looking while it compiles";
+  EXPECT_EQ(caller.begins, 1) << "the client compiles at once and continues to ask the server";
   EXPECT_EQ(second.counters().waits_in_vain, 0u);
   Caller slow(60'000);
   std::thread holder([&] {
@@ -138,7 +139,7 @@ TEST(RemoteWaiting, NobodyWaitsForALeaseThatIsNotSigned) {
   const std::string lease = sealLease(name, now, *key);
   EXPECT_TRUE(isLeaseOf(lease, name, now, known));
   EXPECT_FALSE(isLeaseOf(lease, other, now, known));
-  EXPECT_FALSE(isLeaseOf(lease, name, now + 3600, known)) << "not one of long ago";
+  EXPECT_FALSE(isLeaseOf(lease, name, now + 3600, known)) << "the lease has expired";
   EXPECT_FALSE(isLeaseOf(lease, name, now, {}));
   EXPECT_FALSE(isLeaseOf("quern lease 1", name, now, known));
   ASSERT_EQ(server.say(concat("SET quern:1:lease:0:", name, " 1\r\n")), "+OK\r\n");

@@ -131,7 +131,7 @@ TEST(RandomChains, SumsOfBytesEqualNaiveLoops) {
     }
   }
   for (const auto &[feature, times] : seen)
-    EXPECT_TRUE(times > 0 || count < 60) << "no sum met: " << feature;
+    EXPECT_TRUE(times > 0 || count < 60) << "not reached by any sum: " << feature;
 }
 
 // Runs one kernel with three sets of sizes.

@@ -100,7 +100,7 @@ protected:
   }
   void expectAllSeen() const {
     for (const auto &[feature, times] : seen)
-      EXPECT_GT(times, 0) << "no contraction met: " << feature;
+      EXPECT_GT(times, 0) << "not reached by any contraction: " << feature;
   }
 
   KernelCompiler compiler;
@@ -139,7 +139,7 @@ TEST_F(Contractions, RecipeEqualsNaiveLoops) {
 /// Emulates AMX instructions if the machine does not have them; it must have the others.
 TEST_F(Contractions, MatricesEqualNaiveLoops) {
   if (detectedIsa() < CpuIsa::Avx512Bf16)
-    GTEST_SKIP() << "the rest of such a kernel needs AVX-512 BF16";
+    GTEST_SKIP() << "other parts of such kernels need AVX-512 BF16";
   bool isEmulated = detectedIsa() < CpuIsa::Avx512Amx;
   if (isEmulated)
     emulateAmx();

@@ -74,7 +74,7 @@ TEST(RandomMaps, RecipeEqualsNaiveLoops) {
     }
   }
   for (const auto &[feature, times] : seen) // a full run covers every way of scheduling
-    EXPECT_TRUE(times > 0 || count < 80) << "no map met: " << feature;
+    EXPECT_TRUE(times > 0 || count < 80) << "not reached by any map: " << feature;
 }
 
 } // namespace

@@ -104,7 +104,7 @@ ScheduledKernel KernelCompiler::build(mlir::ModuleOp module, const Target &targe
     kernel.plan += own.getPlan().str();
   }
   if (failed(lowering.run(module, target, /*verifyIr=*/true))) {
-    ADD_FAILURE() << "does not lower";
+    ADD_FAILURE() << "the kernel cannot be lowered";
     return kernel;
   }
   Result<std::string> object = codegen.run(module, target, CodeForm::Binary, /*verifyIr=*/false);
@@ -208,7 +208,7 @@ public:
       return;
     EXPECT_TRUE(groups->fault().empty()) << groups->fault();
     for (const GuardedBuffer &own : memory)
-      EXPECT_TRUE(own.guardsIntact()) << "writes outside of the group's memory";
+      EXPECT_TRUE(own.guardsIntact()) << "writes outside of the group memory";
   }
 
 private:

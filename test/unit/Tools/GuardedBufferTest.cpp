@@ -82,7 +82,7 @@ TEST(GuardedBuffer, NothingIsLeftOfTheOneBefore) {
     pages = first.data() + 300;
   }
   GuardedBuffer second(200);
-  EXPECT_EQ(second.data() + 200, pages) << "pages are kept for the next buffer";
+  EXPECT_EQ(second.data() + 200, pages) << "the next buffer must reuse the pages";
   EXPECT_TRUE(second.guardsIntact());
   EXPECT_EQ(second.data()[0], '\xff');
   GuardedBuffer third = std::move(second);

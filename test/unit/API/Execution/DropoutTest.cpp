@@ -71,7 +71,7 @@ TEST_F(DropoutExecution, MaskAndResultAgree) {
   }
   const std::vector<float> withMask = result;
   eltwise_forward(relu(memory::desc())).execute(order, arguments(src, dst, memory(maskDesc, device, bits.data())));
-  EXPECT_EQ(result, withMask) << "the same numbers where no mask is written";
+  EXPECT_EQ(result, withMask) << "the results do not depend on whether a mask is written";
   eltwise_forward(relu(maskDesc)).execute(order, arguments(src, src, memory(maskDesc, device, bits.data())));
   expectScaled(source.data(), bits.data());
 }
@@ -116,7 +116,7 @@ TEST_F(DropoutExecution, RefusesWhatOverlapsOrIsMissing) {
   args = arguments(src, dst, mask);
   args[QUERN_ARG_ATTR_DROPOUT_SEED] = memory(memory::desc({1}, dt::s32, "a"), device, &seed);
   expectRefused(args, "argument 511 (dropout.seed) is s32:1:a; the primitive takes s64:1:a");
-  EXPECT_EQ(result[0], -1.0f) << "nothing was written";
+  EXPECT_EQ(result[0], -1.0f) << "a refused execution writes nothing";
 }
 
 } // namespace

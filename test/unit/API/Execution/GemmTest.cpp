@@ -293,7 +293,7 @@ TEST_F(GemmTest, AMatrixThatOverlapsIsRefused) {
   EXPECT_EQ(product(all, all + 32, all + 59, 4), quern_invalid_arguments);
   EXPECT_STREQ(quern_get_last_error_message(), "C overlaps B; they must not overlap");
   EXPECT_EQ(values, before);
-  EXPECT_EQ(product(all, all + 32, all + 4, 8), quern_success) << "the columns behind A's";
+  EXPECT_EQ(product(all, all + 32, all + 4, 8), quern_success) << "C may consist of the columns after those of A";
   EXPECT_EQ(values[4], 16);
   EXPECT_EQ(values[0], 2);
   const std::vector<uint8_t> a(16, 1);

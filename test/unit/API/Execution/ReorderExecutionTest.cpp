@@ -149,7 +149,7 @@ TEST_F(ReorderExecution, InPlace) {
     std::vector<int32_t> after(buffer.size());
     std::memcpy(after.data(), buffer.data(), f32.get_size());
     EXPECT_EQ(wrongElements(f32, before.data(), s32, after.data(), same), 0u) << tag;
-    EXPECT_EQ(test::othersThan(s32, after, 0), 0u) << tag << ": padding is zero";
+    EXPECT_EQ(test::othersThan(s32, after, 0), 0u) << tag << ": the padding must be zero";
   }
 }
 

@@ -175,7 +175,7 @@ TEST_P(RnnKernels, ComputeTheirNumbers) {
 
 TEST_P(RnnKernels, ComputeTheirGradients) {
   if (GetParam().diffInputs.empty())
-    GTEST_SKIP() << "numbers of forward alone";
+    GTEST_SKIP() << "this model has only numbers of the forward pass";
   for (bool packs : {true, false})
     for (bool overwrites : {true, false})
       ASSERT_NO_FATAL_FAILURE(expectTheirGradients(GetParam(), packs, overwrites))

@@ -178,12 +178,12 @@ protected:
     if (isExact) {
       EXPECT_EQ(status, quern_success) << where;
       EXPECT_TRUE(std::string(arena.data() + at, output.bytes()) == expected)
-          << where << ": other values than in a buffer of its own";
+          << where << ": the values differ from those in a separate buffer";
     } else {
       EXPECT_EQ(status, quern_invalid_arguments) << where;
       EXPECT_NE(std::string(quern_get_last_error_message()).find(GetParam().number), std::string::npos)
           << where << ": " << quern_get_last_error_message();
-      EXPECT_TRUE(arena == before) << where << ": bytes were written";
+      EXPECT_TRUE(arena == before) << where << ": a refused execution wrote bytes";
     }
     arena = before;
   }

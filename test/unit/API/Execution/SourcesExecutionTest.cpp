@@ -168,7 +168,7 @@ TEST_F(SourcesExecution, ArgumentsAreChecked) {
   std::vector<std::vector<float>> withEmpty = {{}, pattern<float>(32)};
   const std::vector<float> before = withEmpty[1];
   primitive(alone).execute(order, arguments(alone, withEmpty, withEmpty[1]));
-  EXPECT_EQ(withEmpty[1], before) << "a source that is all of dst may be it";
+  EXPECT_EQ(withEmpty[1], before) << "a source that covers all of dst may share its memory";
 }
 
 TEST_F(SourcesExecution, OpenSizesMustFit) {

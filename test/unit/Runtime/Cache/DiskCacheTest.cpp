@@ -65,7 +65,7 @@ protected:
 
 TEST_F(DiskCacheTest, StoresAndFinds) {
   EXPECT_FALSE(cache.lookup(stored.key));
-  EXPECT_FALSE(fs::exists(directory)) << "a look-up makes nothing";
+  EXPECT_FALSE(fs::exists(directory)) << "a lookup creates nothing";
   ASSERT_TRUE(cache.store(stored.key, stored.bytes));
   struct stat info;
   ASSERT_EQ(stat(directory.c_str(), &info), 0);
@@ -154,17 +154,17 @@ TEST_F(DiskCacheTest, UnsafeFilesAreMisses) {
   ASSERT_TRUE(cache.store(stored.key, stored.bytes));
   const std::string path = pathOf(cache, stored.key), elsewhere = temporary.path + "/elsewhere";
   chmod(path.c_str(), 0666);
-  EXPECT_FALSE(cache.lookup(stored.key)) << "others may write the file";
+  EXPECT_FALSE(cache.lookup(stored.key)) << "the file is writable by others";
   writeFile(elsewhere, stored.bytes);
   ASSERT_EQ(symlink(elsewhere.c_str(), path.c_str()), 0);
   EXPECT_FALSE(cache.lookup(stored.key)) << "a symbolic link";
-  EXPECT_EQ(readFile(elsewhere), stored.bytes) << "its target is untouched";
+  EXPECT_EQ(readFile(elsewhere), stored.bytes) << "the target of the link must not change";
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
   EXPECT_FALSE(cache.lookup(stored.key)) << "a fifo must not block";
   ASSERT_EQ(mkdir(path.c_str(), 0700), 0);
   EXPECT_FALSE(cache.lookup(stored.key)) << "a directory";
   EXPECT_FALSE(cache.store(stored.key, stored.bytes));
-  EXPECT_EQ(filesIn(directory), 1u) << "no temporary file is left";
+  EXPECT_EQ(filesIn(directory), 1u) << "no temporary file may remain";
 }
 
 TEST_F(DiskCacheTest, RefusesUnsafeDirectories) {
@@ -220,7 +220,7 @@ TEST_F(DiskCacheTest, EvictsByAgeOfUse) {
     const timespec used{time(nullptr) - 3600 * (10 - static_cast<time_t>(i)), 0}, hoursAgo[2] = {used, used};
     ASSERT_EQ(utimensat(AT_FDCWD, pathOf(cache, all[i].key).c_str(), hoursAgo, 0), 0);
   }
-  EXPECT_TRUE(cache.lookup(all[0].key)) << "which makes it recently used";
+  EXPECT_TRUE(cache.lookup(all[0].key)) << "the lookup makes the kernel recently used";
   ASSERT_TRUE(cache.store(all[4].key, all[4].bytes));
   EXPECT_TRUE(fs::exists(pathOf(cache, all[0].key)));
   EXPECT_FALSE(fs::exists(pathOf(cache, all[1].key)));
@@ -432,7 +432,7 @@ TEST_F(DiskCacheTest, OneMakesAKernelAtATime) {
   EXPECT_TRUE(other.lock(first, few).isHeld());
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
-  EXPECT_TRUE(DiskCache(temporary.path).list()->empty()) << "the lock is no kernel";
+  EXPECT_TRUE(DiskCache(temporary.path).list()->empty()) << "lock files are not kernels";
 }
 
 TEST_F(DiskCacheTest, ALockEndsWithItsProcess) {

@@ -69,7 +69,7 @@ TEST(MemoryCache, ShrinkingEvicts) {
   EXPECT_EQ(cache.statistics().entries, 0u);
   EXPECT_EQ(cache.statistics().bytes, 0u);
   EXPECT_FALSE(request(cache, keyOf("c")));
-  EXPECT_FALSE(request(cache, keyOf("c"))) << "a capacity of 0 keeps nothing";
+  EXPECT_FALSE(request(cache, keyOf("c"))) << "with a capacity of 0 nothing is cached";
 }
 
 TEST(MemoryCache, IsBoundedByBytes) {
@@ -84,7 +84,7 @@ TEST(MemoryCache, IsBoundedByBytes) {
   cache.setCapacityBytes(one / 2);
   EXPECT_EQ(cache.statistics().entries, 0u);
   EXPECT_FALSE(request(cache, keyOf("d")));
-  EXPECT_EQ(cache.statistics().entries, 0u) << "what exceeds the limit alone is not kept";
+  EXPECT_EQ(cache.statistics().entries, 0u) << "a kernel that exceeds the limit by itself is not cached";
 }
 
 TEST(MemoryCache, ComparesWholeKeys) {

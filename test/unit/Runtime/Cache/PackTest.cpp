@@ -126,7 +126,7 @@ TEST(Pack, DamagedAtEveryByte) {
       opened += read ? 1 : 0;
       EXPECT_TRUE(!read || isRight(**read, artifacts)) << "byte " << i;
     }
-  EXPECT_GT(opened, 0u) << "damage of one artifact leaves the others";
+  EXPECT_GT(opened, 0u) << "damage of one artifact must not affect the others";
 }
 
 TEST(Pack, CutAnywhere) {

@@ -163,7 +163,7 @@ TEST_F(CompilerProcessTest, ACrashIsAnErrorOfOneCall) {
 TEST_F(CompilerProcessTest, CodeForADeviceIsCompiledThereAsWell) {
   test::ScopedEnvironment fake("QUERN_FAKE", "crash");
   if (hasAddressSanitizer || hasThreadSanitizer)
-    GTEST_SKIP() << "a sanitizer ends a crash in its own way";
+    GTEST_SKIP() << "a sanitizer handles crashes itself";
   std::string message;
   try {
     compile(test::lineOf(3), quern_form_spirv, "spirv64:sg=16");
@@ -186,17 +186,17 @@ TEST_F(CompilerProcessTest, WhatTheCompilerRefusesIsRefused) {
 /// A module that takes over the compiler cannot leave its process.
 TEST_F(CompilerProcessTest, ItHasNoFilesNetworkOrProcesses) {
   if (hasAddressSanitizer || hasThreadSanitizer)
-    GTEST_SKIP() << "under a sanitizer there is no sandbox";
+    GTEST_SKIP() << "with a sanitizer there is no sandbox";
   const std::string message = compileWith("escape");
   expectPart(message, "it could: ");
-  EXPECT_EQ(message.substr(message.find("it could: ")), "it could: ") << "and nothing else";
+  EXPECT_EQ(message.substr(message.find("it could: ")), "it could: ") << "the compiler could do something else";
   EXPECT_EQ(status, quern_unimplemented);
 }
 
 /// Daemons close all descriptors; files that they open later get the numbers of the process's socket and pipe.
 TEST_F(CompilerProcessTest, ADescriptorOfTheProgramIsNotUsed) {
   if (hasThreadSanitizer)
-    GTEST_SKIP() << "the thread sanitizer does not follow forks of threads";
+    GTEST_SKIP() << "ThreadSanitizer does not support forks of processes with threads";
   EXPECT_EQ(compileOne(), "");
   const pid_t child = fork();
   if (child == 0) {
@@ -234,7 +234,7 @@ TEST_F(CompilerProcessTest, AHangEndsWithItsTime) {
 
 TEST_F(CompilerProcessTest, MemoryHasALimit) {
   if (hasAddressSanitizer || hasThreadSanitizer)
-    GTEST_SKIP() << "under a sanitizer memory has no limit";
+    GTEST_SKIP() << "with a sanitizer there is no memory limit";
   std::string message;
   {
     test::ScopedEnvironment little("QUERN_COMPILER_MIB", "512"), fake("QUERN_FAKE", "memory");
@@ -324,7 +324,7 @@ TEST_F(CompilerProcessTest, ThreadsCompileAtOnce) {
 
 TEST_F(CompilerProcessTest, AForkHasItsOwn) {
   if (hasThreadSanitizer)
-    GTEST_SKIP() << "the thread sanitizer does not follow forks of threads";
+    GTEST_SKIP() << "ThreadSanitizer does not support forks of processes with threads";
   EXPECT_EQ(compileOne(), "");
   const std::vector<Process> ours = compilersOf(getpid());
   const pid_t child = fork();
@@ -344,7 +344,7 @@ TEST_F(CompilerProcessTest, AForkHasItsOwn) {
 /// Also if the parent is killed during a request.
 TEST_F(CompilerProcessTest, ItEndsWithItsParent) {
   if (hasThreadSanitizer)
-    GTEST_SKIP() << "the thread sanitizer does not follow forks of threads";
+    GTEST_SKIP() << "ThreadSanitizer does not support forks of processes with threads";
   for (const char *mode : {"", "hang"}) {
     const pid_t child = fork();
     if (child == 0) {
@@ -427,7 +427,7 @@ TEST_F(CompilerProcessTest, AProgramMayReapItsChildren) {
 
 TEST_F(CompilerProcessTest, ClosedStandardStreamsAreNotTaken) {
   if (hasThreadSanitizer)
-    GTEST_SKIP() << "the thread sanitizer does not follow forks of threads";
+    GTEST_SKIP() << "ThreadSanitizer does not support forks of processes with threads";
   const pid_t child = fork();
   if (child == 0) {
     for (int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})

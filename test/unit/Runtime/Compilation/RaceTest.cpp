@@ -66,7 +66,7 @@ TEST(Race, EveryExceptionIsAnError) {
 /// A child does not have the parent's thread and starts its own.
 TEST(Race, ChildrenOfAForkBeginTheirOwn) {
 #if __has_feature(thread_sanitizer)
-  GTEST_SKIP() << "the thread sanitizer does not follow forks of threads";
+  GTEST_SKIP() << "ThreadSanitizer does not support forks of processes with threads";
 #endif
   Held held;
   const std::shared_ptr<Race> race = Race::begin(held.work());

@@ -171,7 +171,7 @@ TEST_F(KernelsTest, MisbehavingCompiler) {
     EXPECT_NE(std::string(quern_get_last_error_message()).find(test.message), std::string::npos)
         << quern_get_last_error_message();
   }
-  EXPECT_EQ(originOf(11), quern_origin_compiled) << "a failure is not kept";
+  EXPECT_EQ(originOf(11), quern_origin_compiled) << "failures are not cached";
 }
 
 TEST_F(KernelsTest, BlobNeedsNoCompiler) {

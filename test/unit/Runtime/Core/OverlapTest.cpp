@@ -110,7 +110,7 @@ TEST(Overlap, AgreesWithAListOfAllBytes) {
 TEST(Overlap, PartsOfOneMatrix) {
   const TensorDesc whole = tagged({1000, 1000}, DataType::F32, "ab");
   const TensorDesc left = part(whole, {1000, 500}, {0, 0}), right = part(whole, {1000, 500}, {0, 500});
-  EXPECT_FALSE(shareAt(left, right, 0)) << "their rows alternate";
+  EXPECT_FALSE(shareAt(left, right, 0)) << "the rows alternate and do not overlap";
   EXPECT_TRUE(shareAt(left, right, -4));
   EXPECT_TRUE(shareAt(left, part(whole, {500, 500}, {499, 499}), 0));
   EXPECT_FALSE(shareAt(left, part(whole, {500, 500}, {500, 500}), 0));
@@ -123,7 +123,7 @@ TEST(Overlap, ElementsOfFourBits) {
   EXPECT_FALSE(shareAt(even, bytes, 8));
   EXPECT_FALSE(shareAt(part(even, {8}, {0}), part(even, {8}, {8}), 0));
   EXPECT_TRUE(shareAt(part(even, {7}, {0}), part(even, {7}, {7}), 0))
-      << "one byte has the last of the one and the first of the other";
+      << "the last element of one and the first element of the other are in the same byte";
 }
 
 TEST(Overlap, CompensationCounts) {

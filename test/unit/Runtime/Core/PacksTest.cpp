@@ -71,7 +71,7 @@ TEST_F(PacksTest, MemoryThenDiskThenPacksThenCompiler) {
   const quern_cache_statistics_t before = test::statistics();
   EXPECT_EQ(run(line).origin, quern_origin_pack);
   EXPECT_EQ(pack, "memory");
-  EXPECT_EQ(fileCount(), 0u) << "what a pack has is not written to disk";
+  EXPECT_EQ(fileCount(), 0u) << "kernels of packs are not written to disk";
   EXPECT_EQ(run(line).origin, quern_origin_memory);
   EXPECT_EQ(pack, "");
   EXPECT_EQ(run(test::lineOf(4)).origin, quern_origin_compiled);
@@ -95,7 +95,7 @@ TEST_F(PacksTest, RemovedPacksAreNotAsked) {
     EXPECT_EQ(kept->kernel.info().origin, quern_origin_pack);
   }
   kept->execute(order);
-  EXPECT_EQ(kept->wrong(), 0u) << "a kernel outlives its pack";
+  EXPECT_EQ(kept->wrong(), 0u) << "a kernel stays valid after its pack is removed";
   test::ScopedCaches::emptyMemory();
   EXPECT_EQ(run(line).origin, quern_origin_compiled);
   EXPECT_EQ(quern_remove_pack_data(&order), quern_invalid_arguments);
@@ -138,7 +138,7 @@ TEST_F(PacksTest, WhatTheMachineCannotRunIsNotTaken) {
   EXPECT_EQ(targetFor("avx512_core"), "avx2");
   EXPECT_EQ(targetFor("sse42"), "none");
   EXPECT_EQ(targetFor("sve_bf16:vl=256"), "sve:vl=256");
-  EXPECT_EQ(targetFor("sve_bf16:vl=512"), "none") << "code is for one length of vectors";
+  EXPECT_EQ(targetFor("sve_bf16:vl=512"), "none") << "the code requires another vector length";
   EXPECT_EQ(targetFor("neon_bf16"), "none");
 }
 

@@ -41,7 +41,7 @@ TEST(RuntimeSizes, BlocksOfOpenDimsAreCounted) {
   ASSERT_TRUE(takeRuntimeSizes(packed, *parseTensor("bf16:1x1x33x4x40:abdEC16e2c"), sizes));
   EXPECT_EQ(std::vector<int64_t>(sizes, sizes + 9),
             (std::vector<int64_t>{33, 40, 4 * 3 * 17 * 32, 4 * 3 * 17 * 32, 3 * 17 * 32, 17 * 32, 17, 3, -1}))
-      << "dims, strides, blocks";
+      << "dims, then strides, then numbers of blocks";
   const auto why = [&](const char *given) {
     Result<void> taken = takeRuntimeSizes(packed, *parseTensor(given), sizes);
     return taken ? "" : taken.error().message;
@@ -74,7 +74,8 @@ TEST(RuntimeSizes, WhatDoesNotFitIsNamed) {
   EXPECT_EQ(why(src, "f32:?x5:ab"), "dim 0 of src is not known at execution");
   EXPECT_EQ(why(dst, "f32:4x5:s0x1"), "dst has stride 0 over a dim greater than 1; only a source may broadcast");
   int64_t sizes[4];
-  EXPECT_TRUE(takeRuntimeSizes(dst, *parseTensor("f32:4x5:s64x1"), sizes)) << "a runtime stride may leave gaps";
+  EXPECT_TRUE(takeRuntimeSizes(dst, *parseTensor("f32:4x5:s64x1"), sizes))
+      << "a tensor with a runtime stride may have gaps";
 }
 
 TEST(RuntimeSizes, TensorsAgree) {

@@ -73,7 +73,7 @@ TEST_F(ExecuteTest, AnyNumberOfThreadsGivesTheSame) {
 /// the locks but not the threads.
 TEST_F(ExecuteTest, ChildrenOfAForkRunOnTheirOwnThread) {
 #if __has_feature(thread_sanitizer)
-  GTEST_SKIP() << "the thread sanitizer does not follow forks of threads";
+  GTEST_SKIP() << "ThreadSanitizer does not support forks of processes with threads";
 #endif
   set_num_threads(2);
   test::Run run(device, test::lineOf(1023));
@@ -158,7 +158,7 @@ TEST_F(ExecuteTest, KernelsSeeTheDefaultFloatEnvironment) {
       floatControl::write(saved);
       EXPECT_EQ(left, set);
       for (float seen : run.dst)
-        ASSERT_EQ(seen, static_cast<float>(floatControl::standard)) << "with the caller's at " << set;
+        ASSERT_EQ(seen, static_cast<float>(floatControl::standard)) << "the caller's control word is " << set;
     }
   }
 }
@@ -177,11 +177,11 @@ TEST_F(ExecuteTest, EmptyTensors) {
   EXPECT_EQ(run.kernel.info().origin, quern_origin_none);
   EXPECT_STREQ(run.kernel.info().linker, "none");
   run.execute(order);
-  run.kernel.visit_launch({}, [](const quern_launch_call_t &) { ADD_FAILURE() << "nothing is to be called"; });
+  run.kernel.visit_launch({}, [](const quern_launch_call_t &) { ADD_FAILURE() << "an empty problem has no calls"; });
   EXPECT_EQ(run.desc.memory_consumption(), 0);
   EXPECT_EQ(test::statusOf([&] { run.kernel.get_cache_blob(); }), quern_not_required);
   EXPECT_EQ(test::statusOf([&] { run.kernel.execute(order, {}); }), quern_invalid_arguments)
-      << "arguments are checked all the same";
+      << "arguments are checked even for empty problems";
 }
 
 TEST_F(ExecuteTest, CallersScratchpad) {
@@ -191,7 +191,7 @@ TEST_F(ExecuteTest, CallersScratchpad) {
   const memory::desc desc = run.desc.scratchpad_desc();
   ASSERT_EQ(desc.get_ndims(), 1);
   EXPECT_EQ(desc.get_data_type(), memory::data_type::u8);
-  EXPECT_EQ(desc.get_size(), 3 * 1024 + 64u) << "a slot of 1000 bytes, rounded up, for each thread, and room to align";
+  EXPECT_EQ(desc.get_size(), 3 * 1024 + 64u) << "a slot of 1000 bytes, rounded up, per thread, plus alignment";
   EXPECT_EQ(run.desc.memory_consumption(), 0);
   EXPECT_EQ(test::statusOf([&] { run.execute(order); }), quern_invalid_arguments);
   EXPECT_NE(std::string(quern_get_last_error_message()).find("(scratchpad) is missing"), std::string::npos);
@@ -303,7 +303,7 @@ TEST_F(ExecuteTest, CallersScratchpadHasASharedPart) {
   set_num_threads(3);
   test::Run run(device, test::lineOfTwoSteps(64) + " attr.scratchpad=user");
   const memory::desc desc = run.desc.scratchpad_desc();
-  EXPECT_EQ(desc.get_size(), 4096 + 3 * 1024 + 64u) << "the shared part, a slot for each thread, and room to align";
+  EXPECT_EQ(desc.get_size(), 4096 + 3 * 1024 + 64u) << "the shared part, a slot per thread, plus alignment";
   EXPECT_EQ(primitive_desc(device, test::lineOfTwoSteps(64)).memory_consumption(), 4096 + 3 * 1024 + 64);
   std::vector<uint8_t> buffer(desc.get_size() + 1 + 64, 0xa5);
   run.arguments[QUERN_ARG_SCRATCHPAD] = memory(desc, device, buffer.data() + 1);
@@ -379,7 +379,7 @@ TEST_F(ExecuteTest, FactorsMultiplyIterations) {
   artifact.sizeCount = 1;
   artifact.steps = {{0, 16, 100, {{0, 1}}}};
   EXPECT_FALSE(CpuExecutable::load(test::makeTestArtifact(*problem, Target()), "", *problem, Linker::Loader, nullptr))
-      << "an artifact that reads no size for a problem that has one";
+      << "the artifact has no runtime size, but the problem has one";
   auto executable = CpuExecutable::load(artifact, artifact.serialize(), *problem, Linker::Loader, nullptr);
   ASSERT_TRUE(executable) << executable.error().message;
   EXPECT_EQ((*executable)->program().sizeCount(), 1u);

@@ -132,7 +132,7 @@ TEST(Loader, RunsKernelsWherePagesMustNotBecomeExecutable) {
 TEST(Loader, AShortageOfMemoryHasItsOwnStatus) {
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-  GTEST_SKIP() << "the sanitizer needs address space";
+  GTEST_SKIP() << "the sanitizer needs unlimited address space";
 #endif
 #endif
   const pid_t child = fork();

@@ -96,7 +96,7 @@ TEST(Relocations, OffsetsInPages) {
     EXPECT_EQ((field.word() & mask) >> 10 << shift, value & 0xfff) << shift;
     EXPECT_EQ(field.word() & ~mask, add);
     if (shift > 0) {
-      EXPECT_FALSE(field.apply(types[shift], value + 1)) << "not what the access is aligned to";
+      EXPECT_FALSE(field.apply(types[shift], value + 1)) << "the access is misaligned";
     }
   }
   Field field(add);

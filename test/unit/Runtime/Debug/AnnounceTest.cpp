@@ -62,7 +62,7 @@ protected:
   void SetUp() override {
     setenv("QUERN_DEBUG", "gdb", 1);
     if (!debugWanted().forGdb)
-      GTEST_SKIP() << "QUERN_DEBUG was looked at before, by another test of this process";
+      GTEST_SKIP() << "another test of this process has already read QUERN_DEBUG";
     ASSERT_EQ(countObjects(), 0);
   }
   void TearDown() override { unsetenv("QUERN_DEBUG"); }
@@ -130,7 +130,7 @@ TEST_F(AnnounceTest, ThreadsLoadAndRelease) {
 
 TEST_F(AnnounceTest, ForksWhileThreadsLoad) {
 #if __has_feature(thread_sanitizer)
-  GTEST_SKIP() << "the thread sanitizer does not follow forks of threads";
+  GTEST_SKIP() << "ThreadSanitizer does not support forks of processes with threads";
 #endif
   const Loaded kept = load();
   std::atomic<bool> ends{false};

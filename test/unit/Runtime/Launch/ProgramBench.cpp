@@ -76,7 +76,7 @@ void measure(const char *name, int threads) {
       samples.push_back(elapsed.count() / static_cast<double>(layers * times));
   }
   if (samples.empty()) {
-    std::printf("step of a program, %s: they never came together\n", name);
+    std::printf("step of a program, %s: the threads never ran at the same time\n", name);
     return;
   }
   std::sort(samples.begin(), samples.end());

@@ -56,7 +56,7 @@ TEST(Program, RandomProgramsDoWhatTheArtifactSays) {
     ASSERT_EQ(model.run(on(two)), expected) << "two threads, program " << i;
     ASSERT_EQ(model.run(on(eight)), expected) << "eight threads, program " << i;
   }
-  EXPECT_GT(parallel, 100) << "programs that do something";
+  EXPECT_GT(parallel, 100) << "too few programs change the memory";
 }
 
 TEST(Program, PoolsMayRunMembersInAnyWay) {
@@ -387,7 +387,7 @@ TEST(ProgramApi, AVisitTellsEveryCall) {
       src[i] = static_cast<float>(i % 1000);
     ByHand launch{{rows, rows}, {src.data(), dst.data()}, {}, {}};
     launch.run(kernel);
-    EXPECT_EQ(launch.calls, 2 * rows) << "two loops of one step, once for each row";
+    EXPECT_EQ(launch.calls, 2 * rows) << "two loops with one step each, for every row";
     size_t wrong = 0;
     for (size_t i = 0; i + 1 < src.size(); ++i)
       wrong += dst[i] != static_cast<float>(2 + i % 4) * src[i];
@@ -491,7 +491,7 @@ TEST(Program, OffsetsOfAStepAloneAreCheckedToo) {
   EXPECT_FALSE(isPlain(artifact.arguments[0].bytes + 8));
   Polynomial bySize;
   bySize.terms = {{rowBytes, {symbolOfSize(0)}}};
-  EXPECT_FALSE(isPlain(bySize)) << "the size moves the buffer";
+  EXPECT_FALSE(isPlain(bySize)) << "the offset of the buffer depends on the size";
 }
 
 } // namespace quern

@@ -42,7 +42,7 @@ protected:
   }
   void SetUp() override {
 #if __has_feature(thread_sanitizer)
-    GTEST_SKIP() << "the thread sanitizer does not follow forks of threads";
+    GTEST_SKIP() << "ThreadSanitizer does not support forks of processes with threads";
 #endif
   }
 };

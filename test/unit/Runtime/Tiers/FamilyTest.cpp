@@ -108,11 +108,13 @@ TEST(Family, ShortRowsAndPackedLanesKeepTheirNumber) {
   const std::string pixels = textOf(familyOfLine("reorder src=f32:2x3x50:abc dst=f32:2x3x50:acb"));
   EXPECT_NE(pixels.find("x3"), std::string::npos) << pixels;
   EXPECT_EQ(textOf(familyOfLine("reorder src=f32:8x3x22x24:abcd dst=f32:8x3x22x24:acdb")), pixels);
-  EXPECT_EQ(textOf(familyOfLine("reorder src=f32:3x528:ab dst=f32:3x528:ba")), pixels) << "of one image";
+  EXPECT_EQ(textOf(familyOfLine("reorder src=f32:3x528:ab dst=f32:3x528:ba")), pixels)
+      << "a single image without a batch dim";
   EXPECT_NE(textOf(familyOfLine("reorder src=f32:2x4x50:abc dst=f32:2x4x50:acb")), pixels);
-  EXPECT_NE(textOf(familyOfLine("reorder src=f32:2x50x3:abc dst=f32:2x50x3:acb")), pixels) << "the way back";
+  EXPECT_NE(textOf(familyOfLine("reorder src=f32:2x50x3:abc dst=f32:2x50x3:acb")), pixels)
+      << "from channels last to channels first";
   EXPECT_EQ(textOf(familyOfLine("reorder src=f32:2x3x50:abc dst=f32:2x3x50:s200x1x4")).find("x3"), std::string::npos)
-      << "not packed";
+      << "dst has gaps";
 }
 
 TEST(Family, BroadcastDimsStayOne) {
@@ -159,10 +161,10 @@ TEST(Family, WhatScalesTellApartStays) {
   EXPECT_EQ(family("2x4x9", "abc", 4), columns);
   EXPECT_EQ(family("2x9x2x2", "acdb", 2), columns);
   EXPECT_EQ(family("2x9x2x2", "abcd", 2), channels);
-  EXPECT_EQ(family("8x9", "ab", 1), channels) << "rows are channels of one image";
+  EXPECT_EQ(family("8x9", "ab", 1), channels) << "scales per row are like scales per channel of one image";
   EXPECT_NE(family("8x9", "ab", 2, "zero_points"), columns);
   EXPECT_EQ(family("8x9", "ab", 3), "none");
-  EXPECT_EQ(family("2x64x7x7", "aBcd16b", 2), "none") << "split into blocks";
+  EXPECT_EQ(family("2x64x7x7", "aBcd16b", 2), "none") << "the blocks split the dim of the scales";
 }
 
 TEST(Family, NetworksOpenWhatTheirWeightsAllow) {
@@ -187,11 +189,13 @@ TEST(Family, NetworksOpenWhatTheirWeightsAllow) {
   }
   EXPECT_EQ(textOf(plain), textOf(familyOfLine(line(50, 64, 80, "abcde"))));
   EXPECT_NE(textOf(plain).find("weights_iter=f32:1x1x?x4x?:"), std::string::npos) << textOf(plain);
-  EXPECT_EQ(textOf(familyOfLine(line(7, 8, 64, "abdec"))).find("4x?"), std::string::npos) << "channels apart";
+  EXPECT_EQ(textOf(familyOfLine(line(7, 8, 64, "abdec"))).find("4x?"), std::string::npos)
+      << "output channels are not contiguous";
   EXPECT_EQ(textOf(familyOfLine(line(7, 8, 64, "abcde", "f16"))).find("4x?"), std::string::npos) << "other types";
   EXPECT_EQ(textOf(familyOfLine(line(7, 3, 64, "abcde"))).find("4x?"), std::string::npos) << "few sequences";
   EXPECT_EQ(textOf(familyOfLine(line(7, 8, 63, "abcde"))).find("4x?"), std::string::npos) << "few channels";
-  EXPECT_EQ(textOf(familyOfLine(line(7, 8, 100, "abcde"))).find("4x?"), std::string::npos) << "many beyond whole tiles";
+  EXPECT_EQ(textOf(familyOfLine(line(7, 8, 100, "abcde"))).find("4x?"), std::string::npos)
+      << "too many channels outside of whole tiles";
   EXPECT_EQ(textOf(familyOfLine(line(7, 2, 64, "any"))).find("4x?"), std::string::npos) << "little work";
   EXPECT_NE(textOf(familyOfLine(line(7, 1, 256, "any"))).find("4x?"), std::string::npos);
 }

@@ -92,7 +92,7 @@ TEST_F(TiersTest, BeginWithTheFamilyAndGoOnWithTheirOwn) {
   EXPECT_EQ(run.wrong(), 0u);
   ASSERT_EQ(waitSpecialised(run.kernel), quern_success);
   EXPECT_EQ(run.kernel.info().is_family, 0);
-  EXPECT_EQ(run.kernel.info().origin, quern_origin_family) << "where the first kernel came from";
+  EXPECT_EQ(run.kernel.info().origin, quern_origin_family) << "the origin is that of the first kernel";
   run.dst.assign(run.dst.size(), -7.0f);
   run.execute(order);
   EXPECT_EQ(run.wrong(), 0u);
@@ -113,12 +113,13 @@ TEST_F(TiersTest, WhatIsAskedFor) {
   }
   const test::ScopedEnvironment tiers("QUERN_TIERS", "family");
   test::Run run(device, test::lineOf(22));
-  EXPECT_EQ(run.kernel.info().origin, quern_origin_family) << "though its own is in memory";
+  EXPECT_EQ(run.kernel.info().origin, quern_origin_family) << "although the specialized kernel is in the memory cache";
   run.execute(order);
   EXPECT_EQ(run.wrong(), 0u);
   EXPECT_EQ(waitSpecialised(run.kernel), quern_not_required);
   EXPECT_EQ(run.kernel.info().is_family, 1);
-  EXPECT_EQ(test::Run(device, test::lineOf(22, "log")).kernel.info().origin, quern_origin_compiled) << "no pack has it";
+  EXPECT_EQ(test::Run(device, test::lineOf(22, "log")).kernel.info().origin, quern_origin_compiled)
+      << "no pack contains its family";
   EXPECT_EQ(test::Run(device, test::lineOf(22) + " attr.deterministic=true").kernel.info().origin, quern_origin_family);
   const test::ScopedEnvironment wrong("QUERN_TIERS", "all");
   EXPECT_EQ(test::statusOf([&] { test::Run(device, test::lineOf(23)); }), quern_invalid_arguments);
@@ -146,9 +147,10 @@ TEST_F(TiersTest, APrimitiveMayChooseForItself) {
   EXPECT_EQ(create(quern_tiers_specialised).info().origin, quern_origin_memory);
   const test::ScopedEnvironment none("QUERN_TIERS", "family");
   EXPECT_EQ(create(quern_tiers_default).info().origin, quern_origin_family);
-  EXPECT_EQ(create(quern_tiers_both).info().origin, quern_origin_memory) << "not the attributes asked for before";
+  EXPECT_EQ(create(quern_tiers_both).info().origin, quern_origin_memory)
+      << "the tiers of earlier primitives with the same key must not matter";
   const primitive deterministic = create(quern_tiers_both, /*deterministic=*/true);
-  EXPECT_EQ(deterministic.info().origin, quern_origin_memory) << "its own, which the same key has";
+  EXPECT_EQ(deterministic.info().origin, quern_origin_memory) << "the specialized kernel with the same key is used";
   EXPECT_EQ(deterministic.info().is_family, 0);
   EXPECT_EQ(create(quern_tiers_family, /*deterministic=*/true).info().origin, quern_origin_family);
 }
@@ -203,7 +205,8 @@ TEST_F(TiersTest, MoreThanTheQueueHolds) {
   for (int64_t rows = 400; rows < 400 + 3 * static_cast<int64_t>(Specialiser::mostJobs); ++rows)
     runs.push_back(std::make_unique<test::Run>(device, test::lineOf(rows)));
   const test::ScopedEnvironment fast("QUERN_FAKE", "");
-  EXPECT_EQ(waitSpecialised(runs.front()->kernel), quern_success) << "forgotten by the queue, made by the caller";
+  EXPECT_EQ(waitSpecialised(runs.front()->kernel), quern_success)
+      << "dropped from the queue, so the caller compiles it";
   EXPECT_EQ(waitSpecialised(runs.back()->kernel), quern_success);
   for (const auto &run : runs) {
     run->execute(order);
@@ -221,7 +224,7 @@ TEST_F(TiersTest, TheThreadEndsWhenIdle) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   EXPECT_EQ(threadCount(), before);
   test::Run other(device, test::lineOf(602));
-  EXPECT_EQ(waitSpecialised(other.kernel), quern_success) << "and begins again";
+  EXPECT_EQ(waitSpecialised(other.kernel), quern_success) << "the thread must start again";
 }
 
 TEST_F(TiersTest, AFailureLeavesTheFamily) {
@@ -275,7 +278,7 @@ template <typename Body> int inChild(Body body) {
 
 TEST_F(TiersTest, ForksWhileItCompiles) {
 #if __has_feature(thread_sanitizer)
-  GTEST_SKIP() << "the thread sanitizer does not follow forks of threads";
+  GTEST_SKIP() << "ThreadSanitizer does not support forks of processes with threads";
 #endif
   const test::ScopedEnvironment slow("QUERN_FAKE", "slow");
   test::Run run(device, test::lineOf(605));
@@ -299,7 +302,7 @@ TEST_F(TiersTest, ForksWhileItCompiles) {
 
 TEST_F(TiersTest, HundredsPromotedWhileItForks) {
 #if __has_feature(thread_sanitizer)
-  GTEST_SKIP() << "the thread sanitizer does not follow forks of threads";
+  GTEST_SKIP() << "ThreadSanitizer does not support forks of processes with threads";
 #endif
   std::vector<std::unique_ptr<test::Run>> runs;
   for (int64_t rows = 700; rows < 900; ++rows) {
@@ -329,7 +332,7 @@ TEST_F(TiersTest, HundredsPromotedWhileItForks) {
 
 TEST_F(TiersTest, AFullDiskCostsTheFileAlone) {
 #if __has_feature(thread_sanitizer)
-  GTEST_SKIP() << "the thread sanitizer does not follow forks of threads";
+  GTEST_SKIP() << "ThreadSanitizer does not support forks of processes with threads";
 #endif
   const int status = inChild([&] {
     signal(SIGXFSZ, SIG_IGN); // then writes fail

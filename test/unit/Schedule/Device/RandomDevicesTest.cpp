@@ -163,7 +163,7 @@ protected:
     for (uint64_t seed = first; seed < first + count && !HasFailure(); ++seed)
       body(seed);
     for (const auto &[feature, times] : seen) // a full run covers every way of scheduling
-      EXPECT_TRUE(times > 0 || count < usual) << "no plan has: " << feature;
+      EXPECT_TRUE(times > 0 || count < usual) << "not reached by any plan: " << feature;
     int others = 0;
     for (const auto &[reason, times] : refused) {
       others += times;

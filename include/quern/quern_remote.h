@@ -54,15 +54,14 @@ typedef struct {
   uint64_t rejected_damaged;    /**< entries that are damaged */
   uint64_t stores,              /**< entries stored */
           store_failures;       /**< entries that could not be stored */
-  uint64_t
-          stores_dropped; /**< entries not stored: too many or too large, a server full or suspended, or process exit */
-  uint64_t bytes_received,  /**< bytes of entries received */
-          bytes_sent;       /**< bytes of entries sent */
-  uint64_t circuits_opened; /**< number of times that a server was suspended */
-  uint64_t leases;          /**< leases obtained, each to compile a kernel for which other processes wait */
-  uint64_t waits,           /**< waits for another process or host that is compiling */
-          waits_in_vain;    /**< waits that ended without a kernel */
-  uint64_t late_hits;       /**< hits that arrived while the compiler was running */
+  uint64_t stores_dropped;      /**< entries not stored: too many, too large, server full or suspended, process exit */
+  uint64_t bytes_received,      /**< bytes of entries received */
+          bytes_sent;           /**< bytes of entries sent */
+  uint64_t circuits_opened;     /**< number of times that a server was suspended */
+  uint64_t leases;              /**< leases obtained, each to compile a kernel for which other processes wait */
+  uint64_t waits,               /**< waits for another process or host that is compiling */
+          waits_in_vain;        /**< waits that ended without a kernel */
+  uint64_t late_hits;           /**< hits that arrived while the compiler was running */
 } quern_remote_statistics_t;
 
 /**

@@ -30,14 +30,14 @@ def main():
     exported = {line.split()[-1] for line in symbols.splitlines()}
 
     names = [name for _, name in entries]
-    wrong = [f"{name} stands {names.count(name)} times in Exports.def"
+    wrong = [f"{name} occurs {names.count(name)} times in Exports.def"
              for name in sorted(set(names)) if names.count(name) > 1]
     declared = {name.removeprefix("dnnl_") for name in genuine}
     wrong += [f"dnnl_{name} is declared but not in Exports.def" for name in sorted(declared - set(names))]
     wrong += [f"dnnl_{name} is in Exports.def but not declared"
               for name in sorted(set(names) - declared - UNDOCUMENTED)]
     wrong += [f"dnnl_{name} is not exported" for name in names if f"dnnl_{name}" not in exported]
-    wrong += [f"{name} is exported beside the list"
+    wrong += [f"{name} is exported, but not in Exports.def"
               for name in sorted(exported) if name.removeprefix("dnnl_") not in names]
     aliases = 0
     for kind, name in entries:
@@ -50,7 +50,7 @@ def main():
         theirs = parameterTypes(genuine[f"dnnl_{name}"]).replace("dnnl_", "quern_")
         mine = parameterTypes(ours[f"quern_{name}"])
         if theirs != mine:
-            wrong.append(f"{name} is no alias: {mine} is not {theirs}")
+            wrong.append(f"{name} is not an alias: {mine} differs from {theirs}")
     for line in wrong:
         print(line)
     print(f"{len(genuine)} functions declared, {aliases} of them aliases, {len(wrong)} wrong")

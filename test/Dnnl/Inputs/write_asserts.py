@@ -78,8 +78,8 @@ def main():
             if "quern_" + short in ours:
                 lines.append(f"static_assert(int({name}) == int(quern_{short}));")
             elif enum != "dnnl_format_tag_t" and not isListed(short, [pattern for pattern, _ in ELSEWHERE]):
-                wrong.append(f"{name} of {enum} is neither libquern's nor listed")
-    wrong += [f"{name} is not oneDNN's"
+                wrong.append(f"{name} of {enum} is neither in libquern nor listed")
+    wrong += [f"{name} is not in oneDNN"
               for name in sorted(ours - seen) if not isListed(name.removeprefix("quern_"), OURS)]
     ourMacros = readMacros(ourHeaders, "QUERN_")
     for name in readMacros(pathsOf(folder, GENUINE_TYPES), "DNNL_(?:ARG|MAX|JIT|RUNTIME)_"):
@@ -87,7 +87,7 @@ def main():
         if "QUERN_" + short in ourMacros:
             lines.append(f"static_assert({name} == QUERN_{short});")
         elif not isListed(short, MACROS_ELSEWHERE):
-            wrong.append(f"{name} is neither libquern's nor listed")
+            wrong.append(f"{name} is neither in libquern nor listed")
     for line in wrong:
         print(line)
     print(f"{len(lines)} values, {len(wrong)} wrong")

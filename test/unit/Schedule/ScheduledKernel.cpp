@@ -69,7 +69,7 @@ std::vector<Target> quern::test::targetsOfMachine(std::span<const CpuIsa> levels
 ScheduledKernel KernelCompiler::compileNaively(const std::string &text, const Target &target, bool widen) {
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, mlir::ParserConfig(&context));
   bool isLowered = module && succeeded(lowerNaively(*module->getOps<mlir::func::FuncOp>().begin(), widen));
-  EXPECT_TRUE(isLowered) << "no naive loops";
+  EXPECT_TRUE(isLowered) << "the operations cannot be lowered to loops";
   return isLowered ? build(*module, target) : ScheduledKernel();
 }
 
@@ -165,7 +165,7 @@ std::string placeOf(const void *address, const std::vector<std::pair<std::string
       continue;
     least = std::max(before, behind);
     nearest = before > 0 ? std::to_string(before) + " bytes before " + name
-                         : std::to_string(behind) + " bytes behind the end of " + name;
+                         : std::to_string(behind) + " bytes after the end of " + name;
   }
   return nearest;
 }
@@ -187,8 +187,8 @@ public:
     for (const GroupShape::Memory &own : shape.memories) {
       memory.emplace_back(own.bytes, Placement{side, groupMemoryAlignment});
       pointers.push_back(memory.back().data());
-      watch.add("memory " + std::to_string(memory.size() - 1) + " of the group", memory.back().data(), own.bytes,
-                own.elementBytes,
+      watch.add("variable " + std::to_string(memory.size() - 1) + " of the group memory", memory.back().data(),
+                own.bytes, own.elementBytes,
                 /*isOfGroup=*/true);
     }
     this->args.buffers = pointers.data();
@@ -268,7 +268,7 @@ void quern::test::run(const ScheduledKernel &kernel, const std::vector<ChainArgu
       space *= (kernel.sizes[factors[i]] + factors[i + 1] - 1) / factors[i + 1];
     Execution execution(kernel, entry, arguments, args, side);
     bool isOver = execution.run(space / 3, space) && execution.run(0, space / 3);
-    EXPECT_TRUE(isOver) << "touches memory " << placeOf(faultAddress, named);
+    EXPECT_TRUE(isOver) << "accesses memory " << placeOf(faultAddress, named);
     execution.checkRules();
   }
   for (const auto &[name, buffer] : named)
@@ -295,9 +295,9 @@ void compareOutput(const ChainArgument &argument, double tolerance, const Output
     if (same(want, got) || (isLeftAlone && same(got, gotStart)))
       continue;
     double exact = loadElement(want.data(), i, argument.element), value = loadElement(got.data(), i, argument.element);
-    ASSERT_TRUE(tolerance > 0) << "element " << i << " is " << value << " for " << exact
-                               << (isLeftAlone ? ", which was there before" : "");
-    ASSERT_NEAR(value, exact, tolerance) << "element " << i << (isLeftAlone ? " was there before" : "");
+    ASSERT_TRUE(tolerance > 0) << "element " << i << " is " << value << ", expected " << exact
+                               << (isLeftAlone ? ", which must not change" : "");
+    ASSERT_NEAR(value, exact, tolerance) << "element " << i << (isLeftAlone ? " must not change" : "");
   }
 }
 

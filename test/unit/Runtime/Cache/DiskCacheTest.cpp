@@ -179,7 +179,7 @@ TEST_F(DiskCacheTest, RefusesUnsafeDirectories) {
   EXPECT_TRUE(cache.check());
   ASSERT_TRUE(cache.store(stored.key, stored.bytes));
   chmod(directory.c_str(), 0777);
-  EXPECT_FALSE(cache.lookup(stored.key)) << "made unsafe while in use";
+  EXPECT_FALSE(cache.lookup(stored.key)) << "the directory became writable by others";
   chmod(directory.c_str(), 0755);
   EXPECT_TRUE(cache.lookup(stored.key));
 

@@ -86,9 +86,9 @@ TEST_F(DeviceRules, ExchangesAndBarriersWork) {
 }
 
 TEST_F(DeviceRules, MissingBarriersAreSeen) {
-  EXPECT_PRED_FORMAT2(testing::IsSubstring, "nothing keeps them in order", faultOf(std::string(store) + load + write));
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "without synchronization", faultOf(std::string(store) + load + write));
   // The same between a read and the next write.
-  EXPECT_PRED_FORMAT2(testing::IsSubstring, "nothing keeps them in order",
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "without synchronization",
                       faultOf(std::string(store) + "gpu.barrier\n" + load + store + write));
 }
 
@@ -98,9 +98,9 @@ TEST_F(DeviceRules, PartedWorkItemsAreSeen) {
                       faultOf("scf.if %isLane0 {\n gpu.barrier\n} else {\n gpu.barrier\n}\n"));
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "is at the exchange",
                       faultOf("scf.if %isLane0 {\n" + std::string(exchange) + write + "}\n"));
-  EXPECT_PRED_FORMAT2(testing::IsSubstring, "wants the value of lane 8 of 8",
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "reads the value of lane 8 of 8",
                       faultOf("%y, %valid = gpu.shuffle idx %x, %eight, %eight : f32\n" + std::string(write)));
-  EXPECT_PRED_FORMAT2(testing::IsSubstring, "exchanges values with a sub-group of 1",
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "exchanges values in a sub-group of 1",
                       faultOf("%y, %valid = gpu.shuffle xor %x, %one, %one : f32\n" + std::string(write)));
 }
 
@@ -109,12 +109,12 @@ TEST_F(DeviceRules, ElementsOfSeveralWorkItemsAreSeen) {
                       faultOf("memref.store %x, %out[%c0] : memref<64xf32>\n"));
   // A barrier does not make a group's writes to a buffer visible to other work-items.
   EXPECT_PRED_FORMAT2(
-      testing::IsSubstring, "nothing keeps them in order",
+      testing::IsSubstring, "without synchronization",
       faultOf("memref.store %x, %out[%at] : memref<64xf32>\n gpu.barrier\n %n = arith.addi %first, %other : index\n"
               "%y = memref.load %out[%n] : memref<64xf32>\n %z = arith.addf %y, %x : f32\n"
               "memref.store %z, %out[%at] : memref<64xf32>\n"));
   // Reads of one group are not ordered with writes of another.
-  EXPECT_PRED_FORMAT2(testing::IsSubstring, "nothing keeps them in order",
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "without synchronization",
                       faultOf("%y = memref.load %out[%item] : memref<64xf32>\n" + std::string(write)));
 }
 
@@ -125,7 +125,7 @@ TEST_F(DeviceRules, PlacesOutsideAndBetweenWordsAreSeen) {
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "which has 32",
                       faultOf("%n = arith.addi %item, %c1 : index\n"
                               "memref.store %x, %memory[%n] : memref<32xf32, #gpu.address_space<workgroup>>\n"));
-  EXPECT_PRED_FORMAT2(testing::IsSubstring, "does not lie at a multiple of 8 bytes",
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "is not a multiple of 8 bytes",
                       faultOf("scf.if %isFirst {\n%n = arith.addi %first, %c1 : index\n"
                               "%v = vector.load %in[%n] {alignment = 8 : i64} : memref<64xf32>, vector<2xf32>\n"
                               "vector.store %v, %out[%first] : memref<64xf32>, vector<2xf32>\n}\n"));

@@ -53,17 +53,17 @@ std::string MemoryWatch::note(int64_t item, int64_t subGroup, const DeviceAccess
   auto &elements = *buffer.elements;
   const std::string what =
       std::string(access.isWrite ? "writes" : "reads") + " element " + std::to_string(access.first) +
-      (access.count > 1 ? " and " + std::to_string(access.count - 1) + " behind it" : "") + " of " + buffer.name;
+      (access.count > 1 ? " and " + std::to_string(access.count - 1) + " after it" : "") + " of " + buffer.name;
   if (access.first < 0 || access.first + access.count > static_cast<int64_t>(elements.size()))
     return what + ", which has " + std::to_string(elements.size());
   if ((reinterpret_cast<uintptr_t>(buffer.data) + static_cast<uintptr_t>(access.first * buffer.elementBytes)) %
       static_cast<uintptr_t>(access.alignment))
-    return what + ", which does not lie at a multiple of " + std::to_string(access.alignment) + " bytes";
+    return what + ", whose address is not a multiple of " + std::to_string(access.alignment) + " bytes";
   const Accessor by{static_cast<uint32_t>(item + 1), static_cast<uint32_t>(subGroup + 1), access.isWrite};
   for (int64_t i = access.first; i < access.first + access.count; ++i) {
     Element &element = elements[static_cast<size_t>(i)];
     if (std::string who = other(buffer, element, by); !who.empty())
-      return what + ": " + who + " element " + std::to_string(i) + ", too, and nothing keeps them in order";
+      return what + ": " + who + " element " + std::to_string(i) + ", too, without synchronization";
     keep(element, by);
   }
   return {};

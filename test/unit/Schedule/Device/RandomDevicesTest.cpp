@@ -67,8 +67,8 @@ std::string textOf(const DeviceStrategy &device) {
     text += ' ' + std::to_string(size);
   return text + ", groups up to " + std::to_string(device.maxGroup) + " (" + std::to_string(device.smallGroup) + "), " +
          std::to_string(device.groupMemoryBytes) + " bytes of group memory, " + std::to_string(device.vectorBytes) +
-         " moved at once, " + std::to_string(device.heldBytes) + " held, lines of " + std::to_string(device.lineBytes) +
-         (device.isLastResort ? ", the last resort" : "");
+         " bytes per access, " + std::to_string(device.heldBytes) + " bytes in registers, lines of " +
+         std::to_string(device.lineBytes) + (device.isLastResort ? ", with all fallbacks allowed" : "");
 }
 
 using Schedule = FailureOr<SmallVector<func::FuncOp>> (*)(const Problem &problem, const DeviceStrategy &device,

@@ -97,7 +97,7 @@ struct Calls {
     item.value = value;
     item.from = isXor ? item.lane ^ lane : lane;
     if (!running->hasSubGroups || width != running->width)
-      running->fail("exchanges values with a sub-group of " + std::to_string(width));
+      running->fail("exchanges values in a sub-group of " + std::to_string(width));
     running->wait(WorkGroups::State::Exchange, place);
     return item.value;
   }
@@ -200,7 +200,7 @@ void WorkGroups::exchange(SubGroup &subGroup) {
     Item &item = items[number];
     current = number;
     if (item.from < 0 || item.from >= width)
-      fail("wants the value of lane " + std::to_string(item.from) + " of " + std::to_string(width));
+      fail("reads the value of lane " + std::to_string(item.from) + " of " + std::to_string(width));
     else
       item.value = values[item.from];
     item.state = State::Ready;

@@ -27,8 +27,8 @@ using quern::rnn::WorkspacePart;
 
 const RnnDesc &descOf(const PeerComparison &with) { return std::get<Boxed<RnnDesc>>(with.desc.op); }
 
-/// Returns a copy of the workspace with each number replaced by `change`, which receives the section and the gate.
 using ChangeOfNumber = std::function<double(WorkspacePart part, size_t gate, double value)>;
+/// Returns a copy of the workspace with each number replaced by `change`, which receives the section and the gate.
 std::vector<char> changedWorkspace(const RnnDesc &op, const void *workspace, const ChangeOfNumber &change) {
   const quern::rnn::Shape s = quern::rnn::Shape::of(op);
   const quern::rnn::WorkspaceLayout layout = *quern::rnn::workspaceOf(op);

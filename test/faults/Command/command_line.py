@@ -33,7 +33,7 @@ def quern(*words):
 
 
 def streams():
-    """Output that cannot be written, and readers that go away."""
+    """Output that cannot be written, and readers that close their pipe early."""
     yield "closed output", shell(f"QUERN run '{LINE}' >&-"), FAILED
     yield "closed output and errors", shell(f"QUERN run '{LINE}' >&- 2>&-"), FAILED
     yield "closed input", shell(f"QUERN run '{LINE}' <&-"), OK
@@ -46,7 +46,7 @@ def streams():
 
 
 def files():
-    """Files of problems and packs that hold something else."""
+    """Files with wrong contents instead of problems, packs and modules."""
     tensor = "f32:1x1:ab"
     post = ",".join(["eltwise(alg=relu)"] * MANY)
     for name, content in (("10 MB without a blank", "a" * (10 << 20)), 
@@ -61,7 +61,7 @@ def files():
 
 
 def modules():
-    """MLIR that is nested deeply or large."""
+    """Deeply nested and large MLIR modules."""
     nested = {
         "modules": "module {\n" * DEEP + "}" * DEEP,
         "tuples": "func.func @f(%a: " + "tuple<" * DEEP + "f32" + ">" * DEEP + ") { return }",
@@ -78,7 +78,7 @@ def modules():
 
 
 def numbers():
-    """Options out of range."""
+    """Options with values that are out of range."""
     yield "unknown option", quern("run", "--nonsense"), USAGE
     yield "negative threads", quern("run", LINE, "--threads=-1"), USAGE
     yield "too many threads", quern("run", LINE, "--threads=100000000000"), USAGE
@@ -91,7 +91,7 @@ def numbers():
 
 
 def check(name, words, status):
-    """Prints what is wrong; returns whether nothing is."""
+    """Runs a case; prints its failure, if any, and returns whether it passed."""
     try:
         done = subprocess.run(words, capture_output=True, stdin=subprocess.DEVNULL, timeout=20, check=False)
     except subprocess.TimeoutExpired:

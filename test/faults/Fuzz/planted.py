@@ -19,16 +19,16 @@ def fuzz(*options):
 
 
 def check(plant, report):
-    """Returns what is wrong, or nothing."""
+    """Returns the failure of a fault that was planted, or an empty string."""
     done = fuzz("--count=32", f"--plant={plant}")
     last = re.search(r"(\d+) inputs(?s:.*)\n(\d+) passed, (\d+) failed\n$", done.stdout)
     command = re.search(r"--seed=\d+ --first=\d+ --count=1", done.stdout)
     if done.returncode != 1 or not last or last[1] != "32" or last[3] == "0" or not command:
-        return "the run is not what it should be"
+        return "unexpected exit status or summary"
     if not re.search(f"FAILED: .*({report})", done.stdout):
-        return "the report has other words"
+        return "unexpected report"
     again = fuzz(*command[0].split(), f"--plant={plant}")
-    return "" if again.returncode == 1 and "1 failed" in again.stdout else "its command does not repeat it"
+    return "" if again.returncode == 1 and "1 failed" in again.stdout else "the command does not repeat the failure"
 
 
 def main():

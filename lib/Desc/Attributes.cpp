@@ -54,7 +54,7 @@ Result<void> checkMask(const char *what, int32_t mask) {
 Result<void> checkQuantParams(const char *what, const std::map<int32_t, QuantParams> &all) {
   for (const auto &[argument, params] : all) {
     if (argument <= 0)
-      return invalidArguments(what, " are given for argument ", argument, "; the least is 1");
+      return invalidArguments(what, " are given for argument ", argument, "; it must be at least 1");
     if (Result<void> ok = checkMask(what, params.mask); !ok)
       return ok;
     if (params.dataType == DataType::Undef)
@@ -67,7 +67,8 @@ Result<void> checkQuantParams(const char *what, const std::map<int32_t, QuantPar
                               " group sizes; 0 or 2 are possible");
     for (int64_t group : params.groups)
       if (group < 1)
-        return invalidArguments(what, " of argument ", argument, " have a group of size ", group, "; the least is 1");
+        return invalidArguments(what, " of argument ", argument, " have a group of size ", group,
+                                "; it must be at least 1");
   }
   return {};
 }
@@ -106,7 +107,7 @@ PostOp withMeaningfulFields(const PostOp &op) {
 
 Result<void> checkBinary(const PostOp &op) {
   if (!isBetween(op.alg, Alg::BinaryAdd, Alg::BinarySelect))
-    return invalidArguments("post-op binary has algorithm '", nameOf(op.alg), "'; it takes one of add to select");
+    return invalidArguments("post-op binary has algorithm '", nameOf(op.alg), "'; it must be one of add to select");
   if (op.src1.isZero())
     return invalidArguments("post-op binary needs src1");
   if (op.alg == Alg::BinarySelect && op.src2.isZero())
@@ -138,7 +139,7 @@ Result<void> PostOp::validate() const {
     return invalidArguments("post-op kind ", static_cast<int32_t>(kind), " is unknown");
   if (kind == Kind::Eltwise && !isEltwise(alg))
     return invalidArguments("post-op eltwise has algorithm '", nameOf(alg),
-                            "'; it takes one of relu to clip_v2_use_dst_for_bwd");
+                            "'; it must be one of relu to clip_v2_use_dst_for_bwd");
   if (kind == Kind::Binary)
     if (Result<void> ok = checkBinary(*this); !ok)
       return ok;
@@ -147,13 +148,13 @@ Result<void> PostOp::validate() const {
   if (Result<void> ok = checkMask("post-op", mask); !ok)
     return ok;
   if (!(withMeaningfulFields(*this) == *this))
-    return invalidArguments("post-op ", nameOf(kind), " has a field of another kind of post-op set");
+    return invalidArguments("post-op ", nameOf(kind), " sets a field of another kind of post-op");
   return {};
 }
 
 Result<void> Dropout::validate() const {
   if (isSet() && seedType != DataType::S32 && seedType != DataType::S64)
-    return invalidArguments("seeds of dropout are of type ", nameOf(seedType), "; s32 or s64 is possible");
+    return invalidArguments("seeds of dropout are of type ", nameOf(seedType), "; they must be of type s32 or s64");
   if (!mask.isZero() && mask.dataType != DataType::U8)
     return invalidArguments("the mask of dropout is of type ", nameOf(mask.dataType),
                             "; it must be u8, or the zero descriptor for none");

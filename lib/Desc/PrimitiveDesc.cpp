@@ -73,7 +73,7 @@ Result<PrimitiveDesc> PrimitiveDesc::fromBytes(std::string_view bytes) {
     return invalidArguments("descriptor bytes are malformed at field '", reader.failedField, "'",
                             reader.reason.empty() ? "" : ": ", reader.reason);
   if (!in.atEnd())
-    return invalidArguments("descriptor bytes go on for ", in.remaining(), " bytes after their end");
+    return invalidArguments("descriptor bytes are followed by ", in.remaining(), " more bytes");
   if (Result<void> valid = desc.attr.validate(); !valid)
     return valid.takeError();
   if (desc.canonicalBytes() != bytes)

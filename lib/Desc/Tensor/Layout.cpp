@@ -54,7 +54,7 @@ Result<TensorDesc> startBlocked(std::span<const int64_t> dims, DataType type) {
   desc.formatKind = FormatKind::Blocked;
   for (size_t d = 0; d < dims.size(); ++d) {
     if (dims[d] < 0 && dims[d] != runtimeDim)
-      return invalidArguments("dim ", d, " is ", dims[d], "; the least is 0");
+      return invalidArguments("dim ", d, " is ", dims[d], "; it must be at least 0");
     desc.dims[d] = desc.paddedDims[d] = dims[d];
   }
   return desc;

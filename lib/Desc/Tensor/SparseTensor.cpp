@@ -30,9 +30,9 @@ bool isOpen(const TensorDesc &desc, const SparseLayout &layout) {
 
 Result<void> checkLayout(const TensorDesc &desc, const SparseLayout &layout) {
   if (bitsOf(desc.dataType) == 0)
-    return invalidArguments("data type ", static_cast<int32_t>(desc.dataType), " is not one of a tensor's");
+    return invalidArguments("data type ", static_cast<int32_t>(desc.dataType), " is not valid for a tensor");
   if (layout.nonzeros < 0 && layout.nonzeros != runtimeDim)
-    return invalidArguments("the number of values is ", layout.nonzeros, "; the least is 0");
+    return invalidArguments("the number of values is ", layout.nonzeros, "; it must be at least 0");
   if (layout.encoding == SparseEncoding::Packed)
     return {};
   if (desc.ndims > 2)
@@ -40,7 +40,7 @@ Result<void> checkLayout(const TensorDesc &desc, const SparseLayout &layout) {
   for (int buffer = 1; buffer < bufferCount(desc); ++buffer) {
     const DataType type = typeOfBuffer(desc, buffer);
     if (bitsOf(type) == 0)
-      return invalidArguments("index type ", static_cast<int32_t>(type), " is none");
+      return invalidArguments("index type ", static_cast<int32_t>(type), " is not valid");
   }
   for (int buffer = 0; buffer < bufferCount(desc) && !isOpen(desc, layout); ++buffer)
     if (layout::bytesOfElements(entriesOf(desc, layout, buffer), typeOfBuffer(desc, buffer)).overflowed())

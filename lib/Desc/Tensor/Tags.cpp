@@ -70,7 +70,7 @@ Result<void> readOuter(std::string_view tag, const ParsedTag &parsed, int rank, 
   for (int i = 0; i < rank; ++i) {
     int dim = parsed.dimOf(parsed.outer[i]);
     if (dim >= rank)
-      return invalidArguments("tag '", tag, "' is unknown: '", parsed.outer[i], "' is no dim of a tensor of rank ",
+      return invalidArguments("tag '", tag, "' is unknown: '", parsed.outer[i], "' is not a dim of a tensor of rank ",
                               rank);
     if (seen[dim])
       return invalidArguments("tag '", tag, "' is unknown: dim '", parsed.outer[i], "' occurs twice");

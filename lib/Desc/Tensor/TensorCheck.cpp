@@ -20,7 +20,7 @@ Result<void> checkDims(const TensorDesc &desc) {
   for (int d = 0; d < desc.ndims; ++d) {
     int64_t dim = desc.dims[d];
     if (dim < 0 && dim != runtimeDim)
-      return invalidArguments("dim ", d, " is ", dim, "; the least is 0");
+      return invalidArguments("dim ", d, " is ", dim, "; it must be at least 0");
     count *= dim == runtimeDim ? 1 : std::max<int64_t>(dim, 1);
   }
   if (count.overflowed())
@@ -30,7 +30,7 @@ Result<void> checkDims(const TensorDesc &desc) {
 
 Result<void> checkAny(const TensorDesc &desc) {
   if (desc.hasRuntimeDims())
-    return invalidArguments("layout `any` needs dims that are known; they are ", textOfDims(desc.shape()));
+    return invalidArguments("layout `any` needs known dims; they are ", textOfDims(desc.shape()));
   if (desc.offset0 != 0)
     return invalidArguments("layout `any` has no offset; it is ", desc.offset0);
   if (desc.innerBlockCount != 0)
@@ -66,10 +66,10 @@ Result<void> checkPadding(const TensorDesc &desc) {
   for (int d = 0; d < desc.ndims; ++d) {
     int64_t padded = desc.paddedDims[d], offset = desc.paddedOffsets[d];
     if (offset < 0)
-      return invalidArguments("padded offset of dim ", d, " is ", offset, "; the least is 0");
+      return invalidArguments("padded offset of dim ", d, " is ", offset, "; it must be at least 0");
     if (desc.dims[d] == runtimeDim || padded == runtimeDim) {
       if (padded != desc.dims[d] || offset != 0)
-        return invalidArguments("dim ", d, " is given at execution only, and so must be its padding");
+        return invalidArguments("dim ", d, " is known only at execution; the same must hold for its padding");
       continue;
     }
     CheckedInt least = CheckedInt(desc.dims[d]) + CheckedInt(offset);
@@ -93,7 +93,7 @@ Result<void> checkStrides(const TensorDesc &desc) {
   layout::outerExtents(desc, extents);
   for (int d = 0; d < desc.ndims; ++d)
     if (desc.strides[d] < 0 && desc.strides[d] != runtimeDim)
-      return invalidArguments("stride of dim ", d, " is ", desc.strides[d], "; the least is 0");
+      return invalidArguments("stride of dim ", d, " is ", desc.strides[d], "; it must be at least 0");
   if (desc.hasZeroDim() || desc.hasRuntimeDims())
     return {};
   int order[maxDims];
@@ -138,7 +138,7 @@ Result<void> checkExtras(const TensorDesc &desc) {
 
 Result<void> checkSize(const TensorDesc &desc) {
   if (desc.offset0 < 0 && desc.offset0 != runtimeDim)
-    return invalidArguments("offset is ", desc.offset0, "; the least is 0");
+    return invalidArguments("offset is ", desc.offset0, "; it must be at least 0");
   CheckedInt data = layout::bytesOfElements(layout::footprint(desc), desc.dataType);
   CheckedInt all = data + CheckedInt(4) + layout::compensationBytes(desc);
   if (all.overflowed())
@@ -155,9 +155,9 @@ Result<void> TensorDesc::validate() const {
   if (ndims == 0)
     return {};
   if (dataType == DataType::Undef || !isKnown(dataType))
-    return invalidArguments("data type ", static_cast<int32_t>(dataType), " is not one of a tensor's");
+    return invalidArguments("data type ", static_cast<int32_t>(dataType), " is not valid for a tensor");
   if (isSparse())
-    return unimplemented("the tensor is sparse; only dense ones are computed on");
+    return unimplemented("the tensor is sparse; only dense tensors are supported");
   if (formatKind != FormatKind::Any && formatKind != FormatKind::Blocked)
     return invalidArguments("format kind ", static_cast<int32_t>(formatKind), " is neither 1 (any) nor 2 (blocked)");
   if (Result<void> ok = checkDims(*this); !ok)

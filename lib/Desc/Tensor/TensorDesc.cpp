@@ -50,7 +50,7 @@ Result<TensorDesc> TensorDesc::dense(std::span<const int64_t> dims, DataType typ
 
 Result<TensorDesc> TensorDesc::denseLike(DataType type) const {
   if (!isBlockedFormat())
-    return invalidArguments("a layout is taken from a tensor that has none");
+    return invalidArguments("a tensor without a layout cannot provide one");
   TensorDesc desc = *this;
   desc.dataType = type;
   desc.offset0 = 0;
@@ -376,12 +376,12 @@ Result<TensorDesc> TensorDesc::read(ByteReader &in) {
   if (desc.isBlockedFormat() && in.ok())
     readBlockedPart(in, desc, parts);
   if (!in.ok())
-    return invalidArguments("the bytes of a tensor end early or hold an impossible block");
+    return invalidArguments("the bytes of a tensor end early or contain an invalid block");
   if (Result<void> valid = desc.validate(); !valid)
     return valid.takeError();
   if (partsOf(desc) != parts)
-    return invalidArguments("the bytes of a tensor are not canonical: parts ", int(parts), " where ",
-                            int(partsOf(desc)), " are meant");
+    return invalidArguments("the bytes of a tensor are not canonical: parts are ", int(parts), ", but ",
+                            int(partsOf(desc)), " are expected");
   return desc;
 }
 

@@ -171,7 +171,7 @@ private:
 Result<TensorDesc> TensorDesc::reshape(std::span<const int64_t> newDims) const {
   if (isZero() || isSparse() || newDims.empty() || hasRuntimeDims() || extras.flags != 0)
     return invalidArguments(
-        "a tensor that is absent or sparse, has runtime dims or compensation cannot be reshaped, nor to rank 0");
+        "a tensor cannot be reshaped if it is absent or sparse or has runtime dims or compensation, nor to rank 0");
   Result<TensorDesc> started = layout::startBlocked(newDims, dataType);
   if (!started)
     return started;

@@ -46,9 +46,9 @@ template <typename Read> Result<void> readItems(std::string_view text, Read read
 Result<void> readVectorBits(Target &target, std::string_view text, std::string_view value) {
   std::optional<int32_t> bits = numberOf(value);
   if (!isSve(target.isa))
-    return invalidArguments("target '", text, "': vl is a length of SVE's vectors, which this level has not");
+    return invalidArguments("target '", text, "': vl is the vector length of SVE, which this level lacks");
   if (!bits || !isSveLength(*bits))
-    return invalidArguments("target '", text, "': vl is '", value, "'; it is 128, 256 or 512");
+    return invalidArguments("target '", text, "': vl is '", value, "'; it must be 128, 256 or 512");
   target.vectorBits = *bits;
   return {};
 }
@@ -66,7 +66,7 @@ Result<void> readCpuItem(Target &target, std::string_view text, Item item) {
   std::optional<int32_t> number = numberOf(item.value);
   if (!number)
     return invalidArguments("target '", text, "': ", item.name, " is '", item.value,
-                            "'; it is a number of KiB from 1 to ", INT32_MAX);
+                            "'; it must be a number of KiB from 1 to ", INT32_MAX);
   *size = *number;
   return {};
 }
@@ -78,7 +78,7 @@ Result<void> readSubGroupSizes(DeviceTraits &device, std::string_view text, std:
     std::optional<int32_t> size = numberOf(value.substr(at, plus - at));
     if (!size || *size > 128 || !std::has_single_bit(static_cast<uint32_t>(*size)))
       return invalidArguments("target '", text, "': sg is '", value,
-                              "'; it is powers of two from 1 to 128 with '+' between them");
+                              "'; it must be powers of two from 1 to 128, separated by '+'");
     device.subGroupSizes |= static_cast<uint32_t>(*size);
     at = plus + 1;
   }
@@ -88,7 +88,7 @@ Result<void> readSubGroupSizes(DeviceTraits &device, std::string_view text, std:
 Result<void> readVectorBytes(DeviceTraits &device, std::string_view text, std::string_view value) {
   const std::optional<int32_t> bytes = numberOf(value);
   if (!bytes || *bytes < 4 || *bytes > 64 || !std::has_single_bit(static_cast<uint32_t>(*bytes)))
-    return invalidArguments("target '", text, "': vec is '", value, "'; it is a power of two from 4 to 64");
+    return invalidArguments("target '", text, "': vec is '", value, "'; it must be a power of two from 4 to 64");
   device.vectorBytes = *bytes;
   return {};
 }
@@ -112,8 +112,8 @@ Result<void> readDeviceItem(DeviceTraits &device, std::string_view text, Item it
     return invalidArguments("target '", text, "': '", item.name, "' is not one of sg, group, slm, vec, f16 and f64");
   std::optional<int32_t> value = numberOf(item.value);
   if (!value)
-    return invalidArguments("target '", text, "': ", item.name, " is '", item.value, "'; it is a number from 1 to ",
-                            INT32_MAX);
+    return invalidArguments("target '", text, "': ", item.name, " is '", item.value,
+                            "'; it must be a number from 1 to ", INT32_MAX);
   *number = *value;
   return {};
 }
@@ -137,7 +137,7 @@ Result<Target> Target::parse(std::string_view text) {
   std::string_view name = text.substr(0, text.find(':'));
   if (name == "native")
     return name == text ? Result<Target>(host())
-                        : invalidArguments("target '", shown, "': native takes no cache sizes");
+                        : invalidArguments("target '", shown, "': native does not accept cache sizes");
   Target target;
   if (name == deviceName) {
     target.kind = TargetKind::Spirv;

@@ -82,7 +82,7 @@ bool readDims(TextReader &in, std::string_view what, int64_t (&values)[maxDims],
     if (in.take('?'))
       values[count] = runtimeDim;
     else if (!isDigit(in.peek()))
-      return in.fail(what, " are whole numbers of at least 0 or '?', joined by 'x', not '", in.ahead(), "'");
+      return in.fail(what, " must be whole numbers of at least 0 or '?', joined by 'x', not '", in.ahead(), "'");
     else if (!in.readInteger(values[count], what))
       return false;
     ++count;
@@ -102,7 +102,7 @@ public:
     int rank = 0;
     int64_t dims[maxDims];
     if (!in.take(':') || !readDims(in, "dims", dims, rank))
-      return in.fail("a tensor is type:dims:layout, as in f32:8x128:ab");
+      return in.fail("a tensor must have the form type:dims:layout, as in f32:8x128:ab");
     Result<TensorDesc> started = layout::startBlocked({dims, static_cast<size_t>(rank)}, type);
     if (!started)
       return in.failAt(start, started.error().message);
@@ -174,7 +174,7 @@ private:
       if (word == flagNames[i].name)
         return note(start, word, SuffixExtras << i) && readExtra(flagNames[i].flag);
     return in.failAt(start, "'", word.substr(0, 40),
-                     "' is not known of a tensor; after the layout come off, blk, pad, at, s8s8, rnn_u8s8, ",
+                     "' is not a known suffix of a tensor; after the layout come off, blk, pad, at, s8s8, rnn_u8s8, ",
                      "rnn_s8s8, asymmetric and scale_adjust");
   }
 
@@ -184,7 +184,7 @@ private:
     seen |= suffix;
     constexpr unsigned explicitOnly = SuffixBlocks | SuffixPadding | SuffixAt;
     if ((suffix & explicitOnly) && !isExplicit)
-      return in.failAt(start, "'", word, "' goes with explicit strides; a tag implies it");
+      return in.failAt(start, "'", word, "' requires explicit strides; a tag implies it");
     return true;
   }
 
@@ -194,7 +194,7 @@ private:
       return true;
     }
     return isDigit(in.peek()) ? in.readInteger(desc.offset0, "offset")
-                              : in.fail("offset is a whole number of at least 0 or '?'");
+                              : in.fail("offset must be a whole number of at least 0 or '?'");
   }
 
   bool readBlocks() {
@@ -206,7 +206,7 @@ private:
         return false;
       char letter = in.peek();
       if (size < 1 || size > INT32_MAX || letter < 'a' || letter >= 'a' + desc.ndims)
-        return in.fail("a block is a size from 1 to ", INT32_MAX, " and a letter from 'a' to '",
+        return in.fail("a block must be a size from 1 to ", INT32_MAX, " and a letter from 'a' to '",
                        static_cast<char>('a' + desc.ndims - 1), "'");
       in.take(letter);
       desc.innerIndices[desc.innerBlockCount++] = letter - 'a';
@@ -228,7 +228,7 @@ private:
     if (!in.readInteger(mask, "compensation mask"))
       return false;
     if (extras.compensationMask != 0 && extras.compensationMask != mask)
-      return in.failAt(start, "compensation mask is ", extras.compensationMask, " already; ", mask, " differs");
+      return in.failAt(start, "compensation mask is ", extras.compensationMask, "; it cannot also be ", mask, " here");
     extras.compensationMask = mask;
     return true;
   }

@@ -49,7 +49,7 @@ bool readBool(TextReader &in, bool &value, std::string_view what) {
   std::string_view word = in.takeWord();
   value = word == "true" || word == "1";
   return value || word == "false" || word == "0" ||
-         in.failAt(start, what, " is '", word.substr(0, 40), "'; it is true or false");
+         in.failAt(start, what, " is '", word.substr(0, 40), "'; it must be true or false");
 }
 
 /// Reads to the end of the field.
@@ -62,7 +62,7 @@ bool readString(TextReader &in, std::string &value, std::string_view what) {
     if (in.atEnd())
       break;
     if (!in.take('%'))
-      return in.fail(what, " has an unprintable character; it is written as % and two hexadecimal digits");
+      return in.fail(what, " has an unprintable character; it must be written as % and two hexadecimal digits");
     size_t byte = 0;
     for (int i = 0; i < 2; ++i) {
       const size_t digit = in.atEnd() ? digits.npos : digits.find(in.peek());
@@ -72,7 +72,7 @@ bool readString(TextReader &in, std::string &value, std::string_view what) {
       byte = byte << 4 | digit;
     }
     if (isPlainByte(static_cast<char>(byte)))
-      return in.failAt(start, what, " has a % in front of a character that stands for itself");
+      return in.failAt(start, what, " has a % escape for a character that must not be escaped");
     value += static_cast<char>(byte);
   }
   return true;
@@ -89,7 +89,7 @@ bool readArgument(TextReader &in, int32_t &argument) {
     if (dot == word.npos || !in.readInteger(index, "number of the post-op") || index < 0 ||
         index >= static_cast<int32_t>(maxPostOps) || !in.take('.'))
       return in.failAt(start, "'", word.substr(0, 40), "' is not an argument of a post-op from post0 to post",
-                       maxPostOps - 1, ", as post0.src_1 is");
+                       maxPostOps - 1, ", such as post0.src_1");
     base = postOpArgumentBase * (index + 1);
     word = in.takeWord();
   }
@@ -225,7 +225,7 @@ template <typename Struct> bool readFields(TextReader &in, Struct &value) {
       return in.failAt(place, "'", name.substr(0, 40), "' is not field=value");
     if (name == "kind" || !seen.insert(name).second)
       return in.failAt(place, "field '", name.substr(0, 40),
-                       name == "kind" ? "' is the name of the item" : "' is given twice");
+                       name == "kind" ? "' is given by the name of the item" : "' is given twice");
     if (!assign(in, value, name, place, "this item", ""))
       return false;
   } while (in.take(','));

@@ -62,7 +62,7 @@ bool TextReader::readFloat(float &value, std::string_view what) {
   if (result.ec == std::errc::result_out_of_range)
     return fail(what, " is '", ahead(), "', which is out of the range of f32");
   if (result.ec != std::errc())
-    return fail(what, " is a number, not '", ahead(), "'");
+    return fail(what, " must be a number, not '", ahead(), "'");
   at = static_cast<size_t>(result.ptr - line.data());
   return true;
 }

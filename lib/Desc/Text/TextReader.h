@@ -72,7 +72,7 @@ public:
       return fail(what, " is out of range: between ", +std::numeric_limits<Int>::min(), " and ",
                   +std::numeric_limits<Int>::max(), " is possible");
     if (error != std::errc())
-      return fail(what, " is a whole number, not '", ahead(), "'");
+      return fail(what, " must be a whole number, not '", ahead(), "'");
     at = static_cast<size_t>(next - line.data());
     return true;
   }

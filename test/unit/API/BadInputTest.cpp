@@ -34,7 +34,7 @@ TEST_F(BadInput, SparseTensors) {
       BAD(quern_memory_desc_create_with_csr_encoding(&newDesc, 3, dims, quern_f32, 5, quern_s32, quern_s32),
           unimplemented, "at most 2"),
       BAD(quern_memory_desc_create_with_coo_encoding(&newDesc, 2, dims, quern_f32, -1, quern_s32), invalid_arguments,
-          "least is 0"),
+          "must be at least 0"),
       BAD(quern_memory_desc_create_with_coo_encoding(&newDesc, 2, dims, quern_f32, 5, quern_data_type_undef),
           invalid_arguments, "index type"),
       BAD(quern_memory_desc_create_with_coo_encoding(&newDesc, 2, dims, quern_f32, INT64_MAX, quern_s32),

@@ -247,7 +247,7 @@ TEST(TensorDesc, ValidateRefusesWhatABlobMayHold) {
       {"not a multiple of its block 16", [](TensorDesc &d) { d.paddedDims[1] = 33; }},
       {"dim and padded offset need 17 + 0", [](TensorDesc &d) { d.paddedDims[1] = 16; }},
       {"padded offset of dim 0 is -1", [](TensorDesc &d) { d.paddedOffsets[0] = -1; }},
-      {"given at execution only", [](TensorDesc &d) { d.paddedDims[0] = runtimeDim; }},
+      {"known only at execution", [](TensorDesc &d) { d.paddedDims[0] = runtimeDim; }},
       {"offset is -1", [](TensorDesc &d) { d.offset0 = -1; }},
       {"extra flags are 32", [](TensorDesc &d) { d.extras.flags = 32; }},
       {"compensation mask is 1 without its flag", [](TensorDesc &d) { d.extras.compensationMask = 1; }},
@@ -257,8 +257,7 @@ TEST(TensorDesc, ValidateRefusesWhatABlobMayHold) {
       {"needs more than", [](TensorDesc &d) { d.offset0 = INT64_MAX; }},
       {"`any` has no offset", [](TensorDesc &d) { d.formatKind = FormatKind::Any, d.offset0 = 1; }},
       {"`any` has no inner blocks", [](TensorDesc &d) { d.formatKind = FormatKind::Any; }},
-      {"`any` needs dims that are known",
-       [](TensorDesc &d) { d.formatKind = FormatKind::Any, d.dims[0] = runtimeDim; }},
+      {"`any` needs known dims", [](TensorDesc &d) { d.formatKind = FormatKind::Any, d.dims[0] = runtimeDim; }},
   };
   for (const Case &one : cases) {
     TensorDesc desc = tagged({2, 17}, "aB16b");

@@ -98,7 +98,7 @@ TEST(EltwiseVerify, RefusesWhatIsUnimplementedByNumber) {
       {"C21",
        "eltwise fwd_i alg=relu src=f32:4x8:ab dst=f32:4x8:ab attr.scales=post0.src_1(type=s8) "
        "attr.post_ops=binary(alg=add,src1=f32:4x8:ab)",
-       unsupported, "scales of post0.src_1 are of type s8; eltwise takes"},
+       unsupported, "scales of post0.src_1 are of type s8; eltwise supports"},
       {"C22", "eltwise fwd_i alg=relu src=f32:4x8:ab dst=f32:4x8:ab attr.post_ops=sum", unsupported,
        "eltwise is not implemented with a post-op sum,"},
       {"C23", "eltwise fwd_i alg=relu src=f32:4x8:ab dst=f32:4x8:ab attr.post_ops=binary(alg=add,src1=s4:4x8:ab)",

@@ -286,11 +286,11 @@ TEST(ReorderVerify, RefusesRnnQuantizationByNumber) {
       {"C26", "reorder src=f32:8x9x2:abc dst=s8:8x9x2:abc:rnn_s8s8 attr.rnn.weights_scales=3", unsupported,
        "RNN weights from f32 to s8 of rank 3"},
       {"C27", "reorder src=f32:4x3x8:abc dst=u8:4x3x8:abc attr.rnn.data_scale=2 attr.scales=dst", unsupported,
-       "beside scales"},
+       "in addition to scales"},
       {"C27", "reorder src=f32:4x3x8:abc dst=u8:4x3x8:abc attr.rnn.data_scale=2 attr.zero_points=dst(type=s32)",
-       unsupported, "beside zero points"},
+       unsupported, "in addition to zero points"},
       {"C27", "reorder src=f32:4x3x8:abc dst=u8:4x3x8:abc attr.rnn.data_scale=2 attr.post_ops=sum", unsupported,
-       "beside post-ops"},
+       "in addition to post-ops"},
   };
   expectAllRefused("reorder", refusals);
 }

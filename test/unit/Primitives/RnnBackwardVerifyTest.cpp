@@ -142,7 +142,7 @@ TEST(RnnBackwardVerify, RefusesHintsOfOtherProblems) {
   refuse("rnn fwd_t cell=lstm direction=right2left " + forward, "direction right2left");
   refuse("rnn fwd_t cell=lstm direction=left2right src_layer=f32:5x3x4:abc dst_layer=f32:5x3x8:abc " + weights,
          "the hint's src_layer differs from the backward problem's in dims or type");
-  refuse("rnn fwd_t cell=lstm direction=left2right bias=f32:1x1x4x8:abcd " + forward, "the hint's bias has not");
+  refuse("rnn fwd_t cell=lstm direction=left2right bias=f32:1x1x4x8:abcd " + forward, "the hint's bias differs");
   const PrimitiveDesc right = accepted("rnn fwd_t cell=lstm direction=left2right alpha=3 flags=65536 " + forward).desc;
   accepted(lstm + layers + weights + ofSrc, {CpuIsa::Avx512Bf16}, &right);
 }

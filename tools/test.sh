@@ -342,7 +342,8 @@ finish() {
   exit
 }
 
-# RNNs of batch 1, because the reference needs ten minutes for all; of the others a quarter, selected by the day.
+# Checks all RNNs of batch 1. In a full run, also checks a quarter of the others, which the date selects, because the
+# reference needs ten minutes for all.
 rnnsOfModels() {
   local batchOne='^rnn.* src_layer=[a-z0-9]*:[0-9]+x1x' file=test/problems/rnn-bench.desc
   build/release/bin/quern run --check --repeat=1 -f <(

@@ -113,7 +113,7 @@ struct memory : public handle<quern_memory_t> {
             return quern_memory_desc_create_with_strides(out, rank(adims), adims.data(),
                     static_cast<quern_data_type_t>(type), strides.empty() ? nullptr : strides.data());
           })) {}
-    /// Creates a descriptor from the bytes of get_blob().
+    /// Creates a descriptor from the bytes that get_blob() returned.
     explicit desc(const std::vector<uint8_t> &blob)
         : desc(make("could not create a memory descriptor from a blob", false, [&](quern_memory_desc_t *out) {
             size_t size = 0;
@@ -216,7 +216,7 @@ struct memory : public handle<quern_memory_t> {
     size_t get_size(int index = 0) const { return quern_memory_desc_get_size_v2(get(), index); }
     /// Returns true for the zero descriptor.
     bool is_zero() const { return get_ndims() == 0; }
-    /// Returns the bytes of the descriptor; see quern_memory_desc_get_blob().
+    /// Returns the serialized descriptor; see quern_memory_desc_get_blob().
     std::vector<uint8_t> get_blob() const {
       size_t size = 0;
       error::wrap_c_api(quern_memory_desc_get_blob(nullptr, &size, get()), "could not get the size of a blob");

@@ -272,8 +272,8 @@ struct primitive : public handle<quern_primitive_t> {
   }
   /// Memory that an execution needs in addition to its arguments, in bytes.
   struct launch_memory {
-    size_t scratch_bytes, ///< for each concurrent call
-            shared_bytes; ///< for all calls together
+    size_t scratch_bytes, ///< separate memory of each concurrent call
+            shared_bytes; ///< memory that all calls share
   };
   /// See quern_primitive_get_launch_memory(). `data` may be null if the launch takes no sizes.
   launch_memory get_launch_memory(const quern_launch_data_t *data = nullptr) const {

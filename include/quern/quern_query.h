@@ -82,7 +82,7 @@
 #define QUERN_ARG_ATTR_SCALES 4096
 /** Zero points of argument `arg`: QUERN_ARG_ATTR_ZERO_POINTS | arg. */
 #define QUERN_ARG_ATTR_ZERO_POINTS 8192
-/** Distance of the values of consecutive post-ops. */
+/** Difference between the argument indices of consecutive post-ops. */
 #define QUERN_ARG_ATTR_MULTIPLE_POST_OP_BASE 32768
 /** Tensor of post-op `idx`: QUERN_ARG_ATTR_MULTIPLE_POST_OP(idx) | QUERN_ARG_SRC_1. */
 #define QUERN_ARG_ATTR_MULTIPLE_POST_OP(idx) (QUERN_ARG_ATTR_MULTIPLE_POST_OP_BASE * ((idx) + 1))

@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-/* The declarations of level_zero/ze_api.h, which may be included before or after this file. */
+/* These declarations repeat those of level_zero/ze_api.h, which may be included before or after this file. */
 typedef struct _ze_driver_handle_t *ze_driver_handle_t;             /**< a driver */
 typedef struct _ze_device_handle_t *ze_device_handle_t;             /**< a device */
 typedef struct _ze_context_handle_t *ze_context_handle_t;           /**< a context */

@@ -104,7 +104,7 @@ public:
   const BackendTraits &traits() const { return backend.traits; }
   /// Returns the kernels' plans in the order in which they run, after `schedule` or `lower`.
   std::string plan();
-  std::string whyCut; ///< for a caller's function, after `emit`: a line for each problem
+  std::string whyCut; ///< set by `emit` if the input is a function: a line for each problem
 
 private:
   static ContextLease takeLease(StageTimes &times) {

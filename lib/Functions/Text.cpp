@@ -172,7 +172,7 @@ Result<void> Scanner::takeKeyword() {
   return name == "floordiv" || name == "ceildiv" || name == "mod" ? takeOperator() : Result<void>();
 }
 
-/// Reads `#x` or `!x`, which a following `=` defines.
+/// Reads the alias `#x` or `!x`. If `=` follows, the text defines the alias; otherwise it uses it.
 Result<void> Scanner::takeAlias() {
   const size_t begin = at++;
   takeWhile([](char c) { return llvm::isAlnum(c) || StringRef("_$.-").contains(c); });

@@ -289,7 +289,7 @@ private:
   Option<std::string> target{
       *this, "target", llvm::cl::desc("Target of compiled kernels, which must support the functions (default: native)"),
       llvm::cl::init("native")};
-  std::vector<std::pair<std::string, std::string>> members; ///< members of the archive
+  std::vector<std::pair<std::string, std::string>> members; ///< name and bytes of each object file in the archive
 };
 
 /// Checks that the function returns only its arguments: bufferization returns the memory that results were written to,

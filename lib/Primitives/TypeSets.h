@@ -34,7 +34,7 @@ private:
   size_t count;
 };
 
-/// Types of elements in arithmetic.
+/// Element types that a primitive with arithmetic can read and write.
 inline constexpr TypeSet elementTypes = {DataType::F64, DataType::F32,    DataType::BF16,
                                          DataType::F16, DataType::F8E5M2, DataType::F8E4M3,
                                          DataType::S32, DataType::S8,     DataType::U8};

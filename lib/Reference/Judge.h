@@ -40,7 +40,7 @@ struct Verdict {
   double maxAbsError = 0;
   int64_t wrong = 0;            ///< number of elements that exceed their threshold
   int64_t position = -1;        ///< position of the worst element, row-major; -1: no elements
-  double expected = 0, got = 0; ///< at `position`; `expected` is not rounded
+  double expected = 0, got = 0; ///< values at `position`; `expected` is not rounded
   double threshold = 0;
 
   /// Returns a text such as "worst error 0.31 of the threshold 1.19e-06 at [3, 17]: got 0.25, expected 0.2500001".

@@ -65,7 +65,7 @@ struct ReferenceOutput {
   /// Like `range`, for exact results whose only post-ops are sums; `beforeAttributes` then includes the sums. It serves
   /// comparisons with libraries that use another order of operations; the judge ignores it.
   std::function<Interval(int64_t position, const Interval &start)> ending{};
-  Criterion criterion = Criterion::Threshold; ///< with `range`: applies to `beforeAttributes`
+  Criterion criterion = Criterion::Threshold; ///< how results are judged; if `range` is set, how `beforeAttributes` are
   std::vector<uint64_t> bits{};               ///< with Criterion::Bits
   /// For outputs that are computed from other results (compensation): returns the exact values for the results in the
   /// given buffers, which differ from `exact` if these results do. Otherwise empty.

@@ -24,7 +24,7 @@ public:
   PerThread(const PerThread &) = delete;
   PerThread &operator=(const PerThread &) = delete;
 
-  /// Returns null if memory is exhausted.
+  /// Returns this thread's object, which the first call creates; null if memory is exhausted.
   Object *get() noexcept {
     if (!hasKey)
       return nullptr;

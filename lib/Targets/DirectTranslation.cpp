@@ -44,7 +44,7 @@ public:
       : module(module), types(module.getContext()),
         builder(module.getContext(), llvm::TargetFolder(module.getDataLayout())) {}
 
-  /// Returns false if the function has an unknown operation or attribute.
+  /// Translates a function into the LLVM module. Returns false if it has an unknown operation or attribute.
   bool translate(LLVM::LLVMFuncOp function);
 
 private:

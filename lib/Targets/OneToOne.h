@@ -22,7 +22,7 @@ public:
   void run(mlir::func::FuncOp function) const;
 
 private:
-  /// Returns null if the operation has no one-to-one translation.
+  /// Creates the LLVM operation that replaces `op`; returns null if `op` has no one-to-one translation.
   using Convert = mlir::Operation *(*)(mlir::Operation & op, mlir::OpBuilder &builder);
   template <typename From, typename To> void add();
   template <typename From, typename To> static mlir::Operation *convert(mlir::Operation &op, mlir::OpBuilder &builder);

@@ -124,7 +124,7 @@ Rnn cellOf(quern_prop_kind_t prop, quern_alg_kind_t cell, quern_rnn_direction_t 
   return rnn;
 }
 
-/// Adds the gradients that all cells have.
+/// Sets the descriptors of the gradients that all kinds of cells have.
 void setGradients(quern_rnn_backward_t &rnn, const_quern_memory_desc_t diffSrcLayer,
                   const_quern_memory_desc_t diffSrcIter, const_quern_memory_desc_t diffWeightsLayer,
                   const_quern_memory_desc_t diffWeightsIter, const_quern_memory_desc_t diffBias,

@@ -31,7 +31,7 @@ public:
   /// The instance of the process.
   static ProblemCache &process();
 
-  /// Returns null if there is none. All functions below are thread-safe as well.
+  /// Returns the problem that was stored for this key, or null. The functions below are also thread-safe.
   Value find(const KernelKey &request);
   void add(const KernelKey &request, const Value &problem);
   /// Sets the capacity, at most mostEntries. 0: no problem is kept.

@@ -79,7 +79,7 @@ private:
   bool copies;
   int threads;
   mutable ForkMutex mutex;     ///< guards the next two members
-  mutable AcquiredKernel held; ///< with its origin, until acquire() has returned that once
+  mutable AcquiredKernel held; ///< has its origin until acquire() has returned it once
   mutable std::shared_ptr<const Executable> adopted;
   mutable std::once_flag textOnce;
   mutable std::string textForm;

@@ -41,7 +41,7 @@ public:
   std::string_view contents(const Section &section) const {
     return file.substr(section.header.sh_offset, section.header.sh_size);
   }
-  /// Returns nullopt if the name exceeds its table.
+  /// Returns the symbol's name; nullopt if it exceeds the string table.
   std::optional<std::string_view> nameOf(const Elf64_Sym &symbol) const {
     return stringAt(symbolNames, symbol.st_name);
   }

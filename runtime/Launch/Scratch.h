@@ -84,7 +84,7 @@ public:
   SlotScratch &operator=(const SlotScratch &) = delete;
   /// Null if none is needed.
   void *data() const { return memory; }
-  /// Returns false if there is not enough memory.
+  /// Returns true if the memory was allocated or none is needed.
   bool isThere() const { return memory || !isNeeded; }
 
 private:

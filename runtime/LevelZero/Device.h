@@ -25,7 +25,7 @@ struct DeviceProperties {
   uint32_t queueGroup = 0; ///< the first one with compute support
   uint32_t maxGroupCount = 0;
   uint64_t maxAllocationBytes = 0;
-  double nsPerTick = 1; ///< for kernel timestamps
+  double nsPerTick = 1; ///< resolution of kernel timestamps
   uint64_t tickMask = ~uint64_t(0);
   std::string identity() const { return driverVersion + ' ' + id + ' ' + name; }
 };

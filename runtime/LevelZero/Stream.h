@@ -139,13 +139,13 @@ private:
   };
   Grown scratch, staging;            ///< scratch of kernels; copies of host buffers
   std::vector<void *> retiredMemory; ///< too small; freed when nothing runs
-  uint64_t *scalars = nullptr;       ///< in host memory that the device can read
+  uint64_t *scalars = nullptr;       ///< array in host memory that the device can read
   size_t scalarCount = 0;
 
   struct Timing {
     ze_event_handle_t start, end; ///< events of the barriers around it; equal for one launch
   };
-  std::vector<Timing> timings; ///< with timestamps that have not been read yet
+  std::vector<Timing> timings; ///< launches whose timestamps have not been read yet
   std::vector<uint64_t> durations;
 };
 

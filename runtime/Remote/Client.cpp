@@ -17,13 +17,13 @@ namespace quern::remote {
 namespace {
 
 constexpr int64_t secondsPerDay = 86400;
-constexpr int64_t commandNs = 10'000 * nsPerMs; // for requests of the `quern` command
-constexpr int64_t storeNs = 1'000 * nsPerMs;    // for stores in the background
-constexpr int64_t leaseMs = 10'000;             // longer than a compilation; then another host compiles the kernel
-constexpr int64_t firstPauseNs = 4 * nsPerMs, longestPauseNs = 50 * nsPerMs; // between lookups during a wait
-constexpr int64_t leaseAgainNs = 1'000 * nsPerMs;                            // between requests for the same lease
-constexpr int64_t noWaitsNs = 60'000 * nsPerMs;                              // after a wait that timed out
-constexpr int64_t secondLeaseShare = 4; // a second host may compile after 1/4 of the patience
+constexpr int64_t commandNs = 10'000 * nsPerMs; // timeout of requests that the `quern` command sends
+constexpr int64_t storeNs = 1'000 * nsPerMs;    // timeout of stores in the background
+constexpr int64_t leaseMs = 10'000;             // longer than a compilation; after it, another host compiles the kernel
+constexpr int64_t firstPauseNs = 4 * nsPerMs, longestPauseNs = 50 * nsPerMs; // pauses between lookups during a wait
+constexpr int64_t leaseAgainNs = 1'000 * nsPerMs;                            // time between requests for the same lease
+constexpr int64_t noWaitsNs = 60'000 * nsPerMs; // time without waits after one that timed out
+constexpr int64_t secondLeaseShare = 4;         // a second host may compile after 1/4 of the patience
 constexpr uint32_t mostMilliseconds = 600'000;
 constexpr int mostLosses = 2;
 

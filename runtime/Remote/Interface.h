@@ -32,8 +32,8 @@ struct quern_remote_config {
   const char *servers;       ///< value of QUERN_REMOTE_CACHE
   const char *signing_key;   ///< a file, or ""
   const char *public_keys;   ///< files, separated by commas, or ""
-  const char *password_file; ///< for Redis servers without their own
-  const char *token_file;    ///< for HTTP servers without their own
+  const char *password_file; ///< password of Redis servers that do not have their own
+  const char *token_file;    ///< token of HTTP servers that do not have their own
   uint32_t milliseconds;     ///< maximum total wait of a lookup for responses
   /// Called when a server is suspended (`is_open`) and when it responds again, on the thread that notices it. May be
   /// null.
@@ -115,7 +115,7 @@ struct quern_remote_api {
   int (*generate_keys)(const char *path, const quern_remote_sink *error);
 };
 
-/// Returns null if the library has another version.
+/// Returns the library's functions; null if it implements another version of this interface.
 __attribute__((visibility("default"))) const quern_remote_api *quern_remote_get_api(uint32_t version);
 
 } // extern "C"

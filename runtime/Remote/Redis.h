@@ -29,9 +29,9 @@ public:
 
   /// Starts a reply. More than `mostBytes` bytes are an error, as is an array if `takesArrays` is false.
   void expect(size_t mostBytes, bool takesArrays);
-  /// Fails if the bytes violate the protocol.
+  /// Parses bytes from the server. Fails if they violate the protocol.
   Result<void> feed(std::string_view bytes);
-  /// Returns null if the reply is not yet complete.
+  /// Returns the next reply; null if it is not yet complete.
   Result<std::unique_ptr<RedisReply>> next();
   /// Returns true if bytes follow the replies that next() returned.
   bool hasMore() const;

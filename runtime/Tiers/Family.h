@@ -22,7 +22,7 @@ namespace quern {
 
 struct Family {
   VerifiedProblem problem;    ///< has the same arguments as the original problem
-  KernelKey key;              ///< for the target
+  KernelKey key;              ///< key of the family's kernel
   std::vector<int64_t> sizes; ///< sizes of the original problem for the kernel (quern_kernel_args::sizes)
 };
 

@@ -16,7 +16,7 @@ namespace quern {
 struct Loop {
   int64_t size = 1;
   bool isKept = false;             ///< not merged, even with size 1: an axis, or a dim with separate scales
-  std::vector<int64_t> strides{};  ///< in each tensor, in elements
+  std::vector<int64_t> strides{};  ///< stride in each tensor, in elements
   std::vector<bool> isBroadcast{}; ///< the tensor has size 1 along it, others have more
   bool isFew = false;              ///< its size stays fixed
   std::vector<int64_t> joined{};   ///< if tensors are concatenated along it: the size of each; else empty

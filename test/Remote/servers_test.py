@@ -148,7 +148,7 @@ class WhatIsShared(RemoteTest):
         run = ("run", line(20, 3), "--engine=gpu", "--check")
         with Redis() as server:
             self.assertIn("from compiled", self.host("writer", server.url, **device).quern(*run))
-            self.assertEqual(len(server.entries()), 2, "the code, and what the driver made of it")
+            self.assertEqual(len(server.entries()), 2, "the artifact, and the driver's binary of it")
             reader = self.host("reader", server.url, writes=False, QUERN_COMPILER_LIBRARY="/nowhere", **device)
             self.assertIn("from remote", reader.quern(*run))
             writer = self.host("writer", server.url)

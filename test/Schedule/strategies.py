@@ -31,7 +31,7 @@ def valuesOf(kind, least):
 
 
 class Recipe:
-    """A pass, the problems that it is run on, and what came of it."""
+    """A pass, the problems that it is run on, and the results."""
 
     def __init__(self, program, name, target, files):
         self.program, self.name, self.target, self.files = program, name, target, files

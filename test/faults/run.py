@@ -50,7 +50,7 @@ class Check:
         self.settings = SETTINGS | {key: int(value) for key, value in given.items()}
 
     def command(self, build, folder):
-        """The words of a run, and what it sets in the environment."""
+        """Returns the arguments of a run and the environment variables that it sets."""
         bin = os.path.join(build, "bin", "tests", "faults")
         places = {"{build}": build, "{bin}": bin, "{root}": ROOT, "{folder}": folder}
         words = shlex.split(re.sub(r"\{\w+\}", lambda match: places.get(match[0], match[0]), self.rest))

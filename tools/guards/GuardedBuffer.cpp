@@ -65,7 +65,7 @@ public:
   }
 
 private:
-  static constexpr int64_t mostKept = 4096; ///< in pages
+  static constexpr int64_t mostKept = 4096; ///< limit of keptPages
   std::mutex mutex;
   std::map<int64_t, std::vector<char *>> kept; ///< by their number of pages
   int64_t keptPages = 0;

@@ -123,7 +123,7 @@ private:
   std::vector<void *> descs;            ///< owned
   std::map<int32_t, void *> ownLayouts; ///< by argument; the descriptors are among `descs`
   std::vector<Memory> memories;
-  void *forward = nullptr;                  ///< for a backward RNN: the primitive whose workspace it reads
+  void *forward = nullptr;                  ///< forward primitive whose workspace a backward RNN reads; otherwise null
   std::map<int32_t, void *> forwardLayouts; ///< layouts of weights for `forward`; the descriptors are among `descs`
   std::vector<Memory> forwardMemories;      ///< memories with these layouts
   std::vector<GuardedBuffer> buffers;       ///< buffers of allocate()

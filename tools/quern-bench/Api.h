@@ -65,7 +65,7 @@ private:
   /// Executes `forward` and copies its workspace for `backward`, which is this problem.
   void takeWorkspace(const Engine &engine, const Problem &forward, const Problem &backward) const;
 
-  std::vector<GuardedBuffer> buffers; ///< on the CPU; a device allocates its memory
+  std::vector<GuardedBuffer> buffers; ///< used only on the CPU; a device allocates its memory
   std::vector<quern_exec_arg_t> args;
 };
 

@@ -79,7 +79,7 @@ bool isWanted(const RemoteOptions &options, const Artifact &artifact) {
          artifact.target.find(options.filter) != std::string::npos;
 }
 
-/// Numbers of kernels by outcome.
+/// Numbers of transferred kernels by outcome.
 struct Moved {
   size_t moved = 0, present = 0, missing = 0, failed = 0;
   size_t foreign = 0; ///< came from a server, so this host does not sign them

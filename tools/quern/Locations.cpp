@@ -16,7 +16,7 @@
 namespace quern {
 namespace {
 
-using Steps = std::vector<std::string>; ///< by line, 0-based
+using Steps = std::vector<std::string>; ///< step of each line, 0-based
 
 const char *commentOf(const std::string &language) {
   return language == "asm" ? "# " : language == "mlir" ? "// " : "; ";

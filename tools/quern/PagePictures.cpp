@@ -17,7 +17,8 @@
 namespace quern {
 namespace {
 
-/// Returns points for the whole kernel and for each sweep whose time is known from samples.
+/// Returns a point of the roofline plot for the whole kernel, and one for each sweep that takes at least 1% of its
+/// time.
 std::vector<RoofPoint> pointsOf(const nlohmann::json &measured, const std::string &place) {
   std::vector<RoofPoint> points;
   const double ns = measured["minNs"], bytes = measured["bytes"],

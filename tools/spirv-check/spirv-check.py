@@ -104,7 +104,7 @@ def check_ocloc(path, read):
             for kernel in read.kernels:
                 if wrong := compare(kernel, found.get(kernel.name)):
                     return f"{device}: {kernel.name} {wrong}"
-    return None if compiled else "no device has what the module asks for"
+    return None if compiled else "no device has the capabilities that the module requires"
 
 
 def check_capture(paths):

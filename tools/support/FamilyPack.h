@@ -15,7 +15,7 @@ namespace quern {
 /// Compiles the kernel of a problem's family and adds it to the process as a pack; the destructor removes the pack.
 class FamilyPack {
 public:
-  /// Returns null if the problem has no family, or no recipe supports it with open sizes.
+  /// Compiles and adds the pack. Returns null if the problem has no family, or no recipe supports it with open sizes.
   static Result<std::unique_ptr<FamilyPack>> of(const VerifiedProblem &problem, const Target &target);
   ~FamilyPack();
   FamilyPack(const FamilyPack &) = delete;

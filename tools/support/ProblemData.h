@@ -52,7 +52,7 @@ public:
   /// Returns null for an argument that the problem does not have.
   void *buffer(int32_t argument);
   const TensorDesc *descOf(int32_t argument) const;
-  /// Returns null if the problem has no argument of this name.
+  /// Returns the argument of this name; null if the problem does not have it.
   const ArgumentInfo *find(std::string_view name) const;
 
   /// Refills everything: inputs from the seed or from the values of keepInputs(), the rest with 0xFF.

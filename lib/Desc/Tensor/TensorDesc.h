@@ -89,7 +89,7 @@ struct TensorDesc {
   /// Has a SparseLayout instead of strides (SparseTensor.h). No primitive supports it, so validate() refuses it.
   bool isSparse() const { return formatKind == FormatKind::Sparse; }
   bool isPlain() const { return isBlockedFormat() && innerBlockCount == 0; }
-  bool hasRuntimeDims() const; ///< in dims, strides or offset0
+  bool hasRuntimeDims() const; ///< true if a dim, a stride or offset0 is known only at execution
   /// Number of values known only at execution: dims, strides, offset0 and numbers of blocks along a dim.
   int64_t runtimeSizes() const;
   bool hasZeroDim() const;   ///< no elements: every primitive on it is a no-op

@@ -280,7 +280,7 @@ std::vector<NamedTensor> rnn::allTensors(const RnnDesc &rnn) {
 }
 
 const NamedTensor &rnn::tensorOfGradient(int32_t gradient, const std::vector<NamedTensor> &tensors) {
-  constexpr int32_t ofGradients = arg::diffSrc - arg::src; // from a tensor's argument index to its gradient's
+  constexpr int32_t ofGradients = arg::diffSrc - arg::src; // a gradient's argument index minus its tensor's
   return *std::find_if(tensors.begin(), tensors.end(),
                        [&](const NamedTensor &tensor) { return tensor.argument == gradient - ofGradients; });
 }

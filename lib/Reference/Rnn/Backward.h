@@ -48,8 +48,8 @@ template <typename Number> struct BackwardStep {
 template <typename Number> struct BackwardOptions {
   /// Modifies each step; set by tests of the judge.
   std::function<void(BackwardStep<Number> &)> changed{};
-  uint64_t draw = 0;        ///< for double: selects the direction of roundings
-  bool isAwayFrom0 = false; ///< for double: all roundings are away from 0
+  uint64_t draw = 0;        ///< if Number is double: seed for the directions of roundings
+  bool isAwayFrom0 = false; ///< if Number is double: true if all roundings are away from 0
 };
 
 /// Number: Uncertain; float, for the results of a plain kernel; double, for one outcome of its roundings.

@@ -163,7 +163,7 @@ private:
   }
   /// Returns true for integers whose states are not visible, of a size for which many runs take at most seconds.
   bool mayExplain(const Run &run) const {
-    constexpr double mostProducts = 3e6; // per sequence
+    constexpr double mostProducts = 3e6; // products per sequence
     const Shape &s = run.shape();
     const double products = static_cast<double>(s.layers * s.directions * s.steps) *
                             static_cast<double>(s.gates * s.dhc) *

@@ -147,7 +147,7 @@ LogicalResult Reader::readProducts() {
 }
 
 /// Finds the row of an op by a buffer whose layout is known, and derives the layouts of its other intermediates.
-/// Returns false if it has no such buffer yet.
+/// Returns false if the op has no such buffer yet.
 bool Reader::resolve(Elementwise &op) {
   ArrayRef<Size> extents = op.own->extents;
   bool isKnown = chain.rows == 1;
@@ -289,7 +289,7 @@ LogicalResult Reader::checkStored(const Accumulator &accumulator) {
   return success();
 }
 
-/// Fails if a buffer is read at another point than it is written.
+/// Checks that every read of a written buffer has the address of the write.
 LogicalResult Reader::checkReads() {
   SmallVector<TileAccess, 16> written;
   for (Accumulator &accumulator : chain.accumulators)

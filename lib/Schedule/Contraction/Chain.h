@@ -58,7 +58,7 @@ struct Accumulator {
   std::optional<PointOp> start;
   bool isStored = false; ///< the sums themselves are a result
   bool startsAtZero() const;
-  bool startsAlike() const; ///< from an elementwise op, with the same values in all rows
+  bool startsAlike() const; ///< true if they start from an elementwise op, with the same values in all rows
 };
 
 /// A product of two factors that is summed over K into one or more accumulators. `lhs` does not vary along columns,
@@ -81,7 +81,7 @@ struct Product {
   };
   struct Sum {
     unsigned accumulator;
-    int64_t offset; ///< in rhs
+    int64_t offset; ///< offset of the sum's elements in rhs
     bool operator==(const Sum &) const = default;
   };
   mlir::linalg::LinalgOp op;

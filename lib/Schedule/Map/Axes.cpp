@@ -94,7 +94,8 @@ LogicalResult Reader::readExtents() {
   return isTold ? success() : fail("a size that is known only at execution is split into blocks");
 }
 
-/// Sets the extents that fill whole blocks of the destination. The fill must write exactly these elements.
+/// Computes `drawnOut`, the loops' extents including the padding of the destination's blocks. Fails unless these loops
+/// write every element of the destination, like the fill.
 LogicalResult Reader::drawOut(AffineMap dims, MemRefType type) {
   LoopDigits digits(extents.size());
   bool isPlain = true;

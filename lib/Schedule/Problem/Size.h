@@ -69,7 +69,7 @@ public:
 
 private:
   constexpr Size(int64_t number, bool isOpen) : number(number), atRunTime(isOpen) {}
-  int64_t number; ///< for an open size its index; -1: none
+  int64_t number; ///< the size; if it is open, its index, or -1 if it has none
   bool atRunTime = false;
 };
 
@@ -100,8 +100,8 @@ public:
 
 private:
   Size open(int64_t own) const;
-  llvm::SmallVector<int64_t> firstOf; ///< by argument
-  llvm::SmallVector<int64_t> indices; ///< in the execution's list; empty: positions in this list
+  llvm::SmallVector<int64_t> firstOf; ///< number of the first open size of each argument
+  llvm::SmallVector<int64_t> indices; ///< positions in the execution's list; empty: the same as in this list
   int64_t total = 0;
 };
 

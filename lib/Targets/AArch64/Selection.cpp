@@ -83,7 +83,7 @@ struct Further {
 
 /// Addresses close enough to the first of them that accesses can encode the difference.
 struct Near {
-  int64_t bytes; ///< for the first address
+  int64_t bytes; ///< distance of the first address
   SmallVector<Further> addresses;
 };
 

@@ -187,7 +187,7 @@ bool addMachinePasses(TargetPassConfig &config, const Architecture &architecture
 
 using AddPrinter = function_ref<bool(CodeGenTargetMachineImpl &, MCContext &)>;
 
-/// Returns false if this back end lacks the steps.
+/// Adds the passes from LLVM IR to the output file. Returns false if the back end lacks one of them.
 bool addPasses(TargetMachine &machine, const Architecture &architecture, legacy::PassManager &passes, bool verifyIr,
                bool hasVariables, AddPrinter addPrinter) {
   auto &target = static_cast<CodeGenTargetMachineImpl &>(machine);

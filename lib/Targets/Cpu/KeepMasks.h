@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Two machine passes that keep the masks of loads and stores through LLVM's passes between them. A masked load protects
-// memory that its kernel may not read, so its mask must never depend on what another instruction does.
+// memory that its kernel may not read, so no pass may fold it into another instruction.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TARGETS_CPU_KEEPMASKS_H

@@ -212,7 +212,8 @@ bool addPasses(llvm::TargetMachine &machine, llvm::legacy::PassManager &passes,
              : !target.addAsmPrinter(passes, os, nullptr, kind, context);
 }
 
-/// Returns false if the back end cannot emit this kind of file.
+/// Compiles `module` to a file of `kind` and appends it to `bytes`. Returns false if the back end cannot emit this
+/// kind.
 bool emitAlone(llvm::TargetMachine &machine, llvm::Module &module, llvm::SmallVectorImpl<char> &bytes,
                llvm::CodeGenFileType kind, bool verifyIr) {
   llvm::raw_svector_ostream os(bytes);

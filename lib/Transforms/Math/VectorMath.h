@@ -89,7 +89,7 @@ public:
   // AVX-512; callers check hasAvx512().
   mlir::Value scalef(mlir::Value x, mlir::Value exponent); ///< x·2^floor(exponent)
   mlir::Value getExponent(mlir::Value x);                  ///< floor(log2 |x|), also of denormals
-  mlir::Value getMantissa(mlir::Value x);                  ///< in [1, 2); NaN for negatives
+  mlir::Value getMantissa(mlir::Value x);                  ///< |x|·2^-floor(log2 |x|); NaN for negatives
   /// table[bits & 31] for each 32-bit lane; `type` must be of f32 with a multiple of 16 lanes.
   mlir::Value lookup32(llvm::ArrayRef<float> table, mlir::Value bits);
 

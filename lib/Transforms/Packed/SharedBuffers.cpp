@@ -84,7 +84,7 @@ void quern::bindSharedBuffers(func::FuncOp kernel, int64_t end) {
       buffer.replaceAllUsesWith(viewAs(type));
       continue;
     }
-    auto [strides, offset] = type.getStridesAndOffset(); // from a problem that is lowered naively
+    auto [strides, offset] = type.getStridesAndOffset(); // only naive lowering creates such types
     const int64_t elements = bytesOf(type) * 8 / type.getElementTypeBitWidth();
     buffer.replaceAllUsesWith(memref::ReinterpretCastOp::create(
         builder, loc, type, viewAs(MemRefType::get({elements}, type.getElementType())), offset, type.getShape(),

@@ -26,7 +26,7 @@ class Expansion : DotBuilder {
 public:
   using DotBuilder::DotBuilder;
 
-  /// Returns null if this level has no instruction for the product.
+  /// Emits the product with x86 intrinsics. Returns null if this level has no instruction for it.
   Value expand(VectorIsa isa) {
     Type sum = getElementTypeOrSelf(op.getResultType());
     if (dot.element().isBF16() && sum.isF32() && dot.packed == 2 && dot.lanes == 16 && dot.isFirstOne &&

@@ -196,7 +196,7 @@ def _zeros(name, cell, parameters):
 
 
 def _of_pytorch(cell, made):
-    """Returns gradients (w, u, b_ih, b_hh, p) for PyTorch from the gradients by Quern's names."""
+    """Converts gradients, which `made` has under Quern's names, to PyTorch's tuple (w, u, b_ih, b_hh, p)."""
     is_gru, bias = cell == "lbr_gru", made.get("bias")
 
     def in_order(array):

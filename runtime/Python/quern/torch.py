@@ -303,7 +303,7 @@ class _Layers:
 
 
 class LSTM(_Layers, torch.nn.RNNBase):
-    """`torch.nn.LSTM` by Quern: the same arguments, parameters and `state_dict`, on the CPU.
+    """Replaces `torch.nn.LSTM` on the CPU, with the same arguments, parameters and `state_dict`.
 
     Each call reads the parameters; after freeze(), calls without gradients use weights that were packed once. A second
     derivative raises.
@@ -316,7 +316,7 @@ class LSTM(_Layers, torch.nn.RNNBase):
 
 
 class GRU(_Layers, torch.nn.RNNBase):
-    """`torch.nn.GRU` by Quern, like `LSTM`."""
+    """Replaces `torch.nn.GRU`; see `LSTM`."""
 
     _cell = "lbr_gru"
 
@@ -325,7 +325,7 @@ class GRU(_Layers, torch.nn.RNNBase):
 
 
 class RNN(_Layers, torch.nn.RNNBase):
-    """`torch.nn.RNN` by Quern, like `LSTM`."""
+    """Replaces `torch.nn.RNN`; see `LSTM`."""
 
     _cell = "rnn"
 

@@ -107,7 +107,8 @@ struct ExchangeApi {
   void *currentStream;
 };
 
-/// Returns null if the type has no such functions. The results for the last two tensor types are cached.
+/// Returns the DLPack exchange functions of a tensor type; null if it has none. Results for the last two types are
+/// cached.
 const ExchangeApi *exchangeOf(PyTypeObject *type) {
   struct Known {
     PyTypeObject *type;

@@ -27,8 +27,8 @@ public:
     int index; ///< argument of the kernel
     quern_data_type_t type;
     nanobind::tuple shape;
-    nanobind::object dtype;                  ///< for NumPy
-    mutable nanobind::object torchType = {}; ///< for PyTorch, once it has been needed
+    nanobind::object dtype;                  ///< type in NumPy
+    mutable nanobind::object torchType = {}; ///< type in PyTorch, set when it is first needed
   };
 
   /// Argument of the kernel, type and shape of a result.

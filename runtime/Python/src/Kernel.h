@@ -44,7 +44,7 @@ public:
 
   std::string text() const;
   const_quern_primitive_desc_t get() const { return handle.get(); }
-  /// Returns null if the problem does not have this tensor.
+  /// Returns the descriptor of the tensor with this argument index; null if the problem does not have it.
   const_quern_memory_desc_t tensor(int arg) const;
 
 private:

@@ -1,4 +1,4 @@
-//===- Late.cpp - Calls in what runs last in a thread or a process --------===//
+//===- Late.cpp - Calls in exit handlers and destructors ------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

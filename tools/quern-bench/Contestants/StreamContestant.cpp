@@ -95,7 +95,7 @@ private:
   GuardedBuffer keys, values, scores, others, weights;
   std::mt19937 random{seed};
   std::set<std::pair<int, Dims>> drawn;
-  double sinceRest = 0; ///< in ns
+  double sinceRest = 0; ///< time since the last pause, in ns
   int nextKind = 0;
   std::function<std::function<void()>()> next;
 };

@@ -115,7 +115,7 @@ std::optional<double> Bounds::cyclesPerUnit(const std::string &name, const std::
   const double vector = bytesOfVector(target);
   std::optional<double> units = numberBehind(text, "reads:");
   if (!units)
-    units = numberBehind(text, "multiplies:"); // for registers of 128 bits
+    units = numberBehind(text, "multiplies:"); // flops of the loop in registers of 128 bits
   if (!units)
     throw std::runtime_error(file + " has neither reads: nor multiplies:");
   const bool isOfFlops = text.find("multiplies:") != std::string::npos;

@@ -22,12 +22,13 @@ struct ModelledLoop {
   bool isProduct = false;   ///< true for a loop of a contraction, which sums products over K
   size_t line = 0;          ///< line of the schedule
   size_t instructions = 0;
-  size_t spills = 0;                    ///< stores and loads of spilled registers
-  double bytesRead = 0;                 ///< per iteration
-  std::string multiply;                 ///< the instruction of most of its products; AArch64 only
-  double flops = 0;                     ///< flops of multiply-adds per iteration; AArch64 only
-  std::map<std::string, double> cycles; ///< per iteration, by processor; absent if its model lacks an instruction
-  std::map<std::string, double> busy;   ///< the part of `cycles` in which only multiplications are issued
+  size_t spills = 0;    ///< stores and loads of spilled registers
+  double bytesRead = 0; ///< bytes that an iteration loads
+  std::string multiply; ///< the instruction of most of its products; AArch64 only
+  double flops = 0;     ///< flops of multiply-adds per iteration; AArch64 only
+  std::map<std::string, double>
+      cycles;                         ///< cycles per iteration, by processor; absent if its model lacks an instruction
+  std::map<std::string, double> busy; ///< the part of `cycles` in which only multiplications are issued
 };
 
 /// Returns the loops of a trace (docs/command.md). Only estimates for `processors` are kept. Throws std::exception if
@@ -48,7 +49,7 @@ struct ModelSettings {
 /// Throws std::runtime_error.
 struct ModelReport {
   std::string text;
-  size_t spills = 0; ///< in loops of products
+  size_t spills = 0; ///< number of spills in loops of products
 };
 ModelReport describeModel(const ModelSettings &settings);
 

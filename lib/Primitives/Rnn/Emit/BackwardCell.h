@@ -21,7 +21,7 @@
 //   carry            [N, DIC] f32, passed back in addition to products; cells_diff [N, DHC]
 //   unprojected, reset   [N, DHC]: o tanh(c) and r h, rounded as in forward
 //   attention_terms  [N, DHC] f32, whose sums over channels are the gradient of attention
-// A sequence that does not have this step passes on what it receives.
+// A sequence that does not have this step passes the incoming gradients on unchanged.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_RNN_EMIT_BACKWARD_CELL_H

@@ -48,8 +48,8 @@ public:
   struct Gate {
     const Sums *sums; ///< null: only the products of x, computed before
     const WeightsView &view;
-    int64_t gate;                ///< gate of the weights
-    int64_t biasRow;             ///< row of the bias
+    int64_t gate;                ///< index of the gate in the weights
+    int64_t biasRow;             ///< index of the gate's row in the bias
     bool ofX = true, ofH = true; ///< true if x or h was multiplied
     bool isProjection = false;
   };

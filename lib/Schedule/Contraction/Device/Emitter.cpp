@@ -101,7 +101,7 @@ void DeviceEmitter::makePanels() {
     panels[type] = groupMemory(b, kernel, count, type, memories++);
 }
 
-/// Returns null if the point always exists.
+/// Emits the condition that a point is within the matrix. Returns null if all points are.
 Value DeviceEmitter::exists(const Point &point) {
   Value inRows, inColumns;
   if (plan.hasRowTail())

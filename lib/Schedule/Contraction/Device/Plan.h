@@ -17,7 +17,7 @@
 
 namespace quern::contractions {
 
-/// Loops of a product along K.
+/// Division of a product's K into steps and parts.
 struct DeviceProduct {
   int64_t steps = 1;  ///< steps of the innermost loop whose lhs the lanes load at once; further lanes load other rows
   int64_t unit = 1;   ///< steps; parts and panels are multiples of it, except for the last ones

@@ -148,7 +148,7 @@ bool Planner::isInVectors(const Operand &operand, unsigned axis, int64_t width) 
 /// Returns the largest vector of at most `width` points along the operand's fastest axis. The end of the axis must
 /// split few vectors, and a long body must not be unrolled often.
 int64_t Planner::widthAlong(const Operand &operand, int64_t width) const {
-  constexpr int64_t mostOps = 64, wholeOf = 256; // at most one partial vector in this many
+  constexpr int64_t mostOps = 64, wholeOf = 256; // wholeOf: vectors of which at most one is partial
   const SmallVector<unsigned> order = axesInOrderOf(operand);
   if (order.empty())
     return 1;
@@ -268,7 +268,7 @@ void Planner::shortenRun(BoxOrder &order, const Operand &operand) const {
 
 /// Chooses the size of sub-groups, each of which gets a piece of one run, in the orders that leave few places unused.
 void Planner::chooseSubGroup() {
-  constexpr double mostPlaces = 1.34; // per point
+  constexpr double mostPlaces = 1.34; // places of sub-groups per point
   double least = 0;
   for (int64_t size : strategy.subGroupSizes) {
     if (size == 1 || size > preferredSubGroup || plan.group % size)

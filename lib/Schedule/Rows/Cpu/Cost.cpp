@@ -16,8 +16,8 @@ using namespace quern::rows;
 
 namespace {
 
-constexpr int64_t laneLoopOps = 12; ///< per access whose lanes are moved one by one
-constexpr int64_t neighbourOps = 3; ///< to add four bytes to each lane
+constexpr int64_t laneLoopOps = 12; ///< cost of an access whose lanes are moved one by one, in operations
+constexpr int64_t neighbourOps = 3; ///< cost of adding four bytes to each lane, in operations
 
 } // namespace
 

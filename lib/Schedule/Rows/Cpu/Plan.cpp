@@ -15,8 +15,8 @@ using namespace quern::rows;
 
 namespace {
 
-constexpr double laneMoveCost = 1.25; ///< per lane that is moved by itself
-constexpr double tailOps = 4;         ///< per row that ends with a partial vector
+constexpr double laneMoveCost = 1.25; ///< cost of a lane that is moved by itself, in operations
+constexpr double tailOps = 4;         ///< cost of a row that ends with a partial vector
 constexpr int maxSweeps = 60;         ///< sweeps are bits of a 64-bit word
 
 uint64_t bit(int sweep) { return uint64_t(1) << sweep; }

@@ -25,8 +25,8 @@ constexpr double codeWeight = 0.02;      ///< weight of each further register: e
 constexpr double longCodeWeight = 0.005; ///< the same weight when compared with loops over the row
 constexpr double laneMoveCost = 1.25;
 constexpr double oneRowStepOps = 2.5; ///< a shuffle and an operation in a chain that nothing else overlaps
-constexpr double groupOps = 5;        ///< per iteration in addition to its vectors: address, mask, loop
-constexpr double waitOps = 6;         ///< lost to dependences if only one register is in flight
+constexpr double groupOps = 5;        ///< cost of an iteration without its vectors: address, mask, loop
+constexpr double waitOps = 6;         ///< operations lost to dependences if only one register is in flight
 
 /// Returns the shuffles for one step of a reduction whose rows share `registers` registers. Shuffles across registers
 /// have two or three sources.

@@ -20,7 +20,7 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::rows;
 
-/// Returns null if the operand is accessed directly.
+/// Returns the box through which an operand is accessed; null if it is accessed directly.
 DeviceRowEmitter::Box *DeviceRowEmitter::boxOf(const Access &access, bool isWritten) {
   auto &boxes = isWritten ? writtenBoxed : readBoxed;
   auto *found = llvm::find_if(

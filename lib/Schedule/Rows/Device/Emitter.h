@@ -47,7 +47,7 @@ private:
   // Boxes: the rows of a group as one contiguous range of memory (Boxes.cpp).
   struct Box {
     const Access *access;
-    Value memory; ///< the group memory
+    Value memory; ///< buffer in group memory
     int64_t pitch;
   };
   Box *boxOf(const Access &access, bool isWritten);

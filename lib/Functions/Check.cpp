@@ -107,14 +107,14 @@ bool isComputedWith(Operation &op, Type type) {
 /// Checks that scalar code has operations and types that targets compute.
 Result<void> checkScalarCode(Operation &op) {
   if (!isComputed(op))
-    return notTaken(&op, "is not taken: no target computes it");
+    return notTaken(&op, "is not supported: no target computes it");
   SmallVector<Type> types(op.getOperandTypes());
   llvm::append_range(types, op.getResultTypes());
   for (Type type : types)
     if (!isComputedWith(op, type))
       return notTaken(
           &op, "computes with ", textOf(type),
-          "; f32, f64, f16, bf16, index and integers without a sign of 1, 4, 8, 16, 32 and 64 bits are taken");
+          "; f32, f64, f16, bf16, index and signless integers of 1, 4, 8, 16, 32 and 64 bits are supported");
   return {};
 }
 
@@ -122,7 +122,7 @@ Result<void> checkBody(linalg::LinalgOp op) {
   for (Operation &inner : op.getBlock()->getOperations()) {
     const bool isArithmetic = isa<arith::ArithDialect, math::MathDialect>(inner.getDialect());
     if ((!isArithmetic && !isa<linalg::YieldOp, linalg::IndexOp>(inner)) || inner.getNumRegions())
-      return notTaken(&inner, "is not taken in the body of an operation; arith, math and linalg.index are");
+      return notTaken(&inner, "is not supported in the body of an operation; arith, math and linalg.index are");
     if (isArithmetic)
       if (Result<void> ok = checkScalarCode(inner); !ok)
         return ok;
@@ -146,9 +146,9 @@ Result<void> checkWritten(linalg::LinalgOp op, Form form) {
 
 Result<void> checkLinalg(linalg::LinalgOp op, Form form) {
   if (linalg::isaConvolutionOpInterface(op))
-    return notTaken(op, "is not taken: a convolution or a pooling");
+    return notTaken(op, "is not supported: a convolution or a pooling");
   if (!op.hasPureTensorSemantics() && !op.hasPureBufferSemantics())
-    return notTaken(op, "is on tensors and memrefs at once");
+    return notTaken(op, "mixes tensors and memrefs");
   if (op.getNumDpsInits() == 0)
     return notTaken(op, "writes nothing");
   if (Result<void> ok = checkBody(op); !ok)
@@ -167,9 +167,9 @@ Result<void> checkConstant(arith::ConstantOp op) {
 /// Checks that padding uses one constant, which is defined before its region or is the only value in it.
 Result<void> checkPad(tensor::PadOp op) {
   if (!op.getConstantPaddingValue())
-    return notTaken(op, "is taken with one constant alone");
+    return notTaken(op, "is only supported with one constant");
   if (!op.getType().hasStaticShape() || !op.getSourceType().hasStaticShape())
-    return notTaken(op, "is taken of known sizes alone");
+    return notTaken(op, "is only supported with known sizes");
   return {};
 }
 
@@ -181,7 +181,7 @@ Result<void> checkPacking(Operation &op) {
   };
   if (!llvm::all_of(op.getOperandTypes(), isKnown) || !llvm::all_of(op.getResultTypes(), isKnown) ||
       op.getNumResults() != 1)
-    return notTaken(&op, "is taken on tensors of known sizes alone");
+    return notTaken(&op, "is only supported on tensors of known sizes");
   return {};
 }
 
@@ -191,9 +191,9 @@ Result<void> checkDim(Operation &op) {
   auto source = cast<ShapedType>(op.getOperand(0).getType());
   const int64_t rank = source.hasRank() ? source.getRank() : 0;
   if (!matchPattern(op.getOperand(1), m_Constant(&index)))
-    return notTaken(&op, "asks for a dim that is computed");
+    return notTaken(&op, "queries a dim that is not a constant");
   const APInt &dim = index.getValue();
-  return dim.isNegative() || dim.sge(rank) ? notTaken(&op, "asks for a dim that there is none of") : Result<void>();
+  return dim.isNegative() || dim.sge(rank) ? notTaken(&op, "queries a dim that does not exist") : Result<void>();
 }
 
 /// Checks operations on memrefs other than linalg's.
@@ -206,18 +206,18 @@ Result<void> checkMemory(Operation &op, Form form) {
   }
   if (auto dim = dyn_cast<memref::DimOp>(op); dim && form == Form::Read) {
     if (!dim.getConstantIndex() || !isSizeOrPlaceAlone(dim))
-      return notTaken(&op, "is computed with; a size is taken as a length of memory or a place alone");
+      return notTaken(&op, "may only be used to compute sizes and offsets of memory");
   }
   if (auto load = dyn_cast<memref::LoadOp>(op); load && form == Form::Read)
     return isa<BlockArgument>(load.getMemRef()) && load.getMemRefType().getRank() == 0
                ? Result<void>()
-               : notTaken(&op, "is taken of an argument without dims alone");
+               : notTaken(&op, "is only supported on an argument of rank 0");
   if (isa<memref::GetGlobalOp>(op) && form == Form::Read)
     return {};
   if (isa<memref::DeallocOp, memref::CopyOp, memref::SubViewOp, memref::ExpandShapeOp, memref::CollapseShapeOp,
           memref::CastOp, memref::DimOp>(op))
     return {};
-  return notTaken(&op, "is not taken", isMemoryEffectFree(&op) ? "" : ": a side effect");
+  return notTaken(&op, "is not supported", isMemoryEffectFree(&op) ? "" : ": a side effect");
 }
 
 const char *whyNotOf(Operation &op) {
@@ -250,7 +250,7 @@ Result<void> checkOther(Operation &op, Form form) {
             tensor::InsertSliceOp, tensor::CastOp, tensor::DimOp>(op))
       return {};
   }
-  return notTaken(&op, "is not taken", whyNotOf(op));
+  return notTaken(&op, "is not supported", whyNotOf(op));
 }
 
 Result<void> checkTypes(func::FuncOp function, TypeRange types, const char *what) {
@@ -259,7 +259,7 @@ Result<void> checkTypes(func::FuncOp function, TypeRange types, const char *what
     const bool isIndex = type.isIndex(), isNumber = type.isIntOrIndexOrFloat();
     if (why.empty() && isNumber && !isIndex &&
         (dataTypeOf(type) == DataType::Undef || dataTypeOf(type) == DataType::S4))
-      why = "is a number of another type than f32, f64, f16, bf16, i32, i8 and index";
+      why = "is a number of a type other than f32, f64, f16, bf16, i32, i8 and index";
     if (!why.empty())
       return notTaken(function, what, " ", i, " is ", textOf(type), ", which ", why);
   }
@@ -313,7 +313,7 @@ static Result<void> checkPlaces(Operation &op) {
     numbers.push_back(constant.value());
   for (int64_t number : numbers)
     if (!ShapedType::isDynamic(number) && (number > most || number < -most))
-      return notTaken(&op, "has a place or a length of ", number, "; they go to ", most);
+      return notTaken(&op, "has an offset, size or stride of ", number, "; its magnitude may be at most ", most);
   return {};
 }
 
@@ -322,7 +322,7 @@ Result<void> functions::checkOperation(Operation &op, Form form) {
     return ok;
   for (Type type : op.getResultTypes())
     if (std::string why = whyNotTaken(type); !why.empty())
-      return notTaken(&op, "gives ", textOf(type), ", which ", why);
+      return notTaken(&op, "has a result of type ", textOf(type), ", which ", why);
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     return checkLinalg(linalgOp, form);
   return checkOther(op, form);

@@ -263,7 +263,7 @@ std::string Cutter::giveSizes(Group &group) {
   for (Value buffer : group.buffers) {
     std::optional<SmallVector<int64_t>> own = sizes.indicesOf(buffer);
     if (!own)
-      return "memory between two kernels has sizes that are no argument's, or several open ones";
+      return "memory between two kernels has a size, stride or offset that a launch cannot compute";
     llvm::append_range(all, *own);
   }
   if (!all.empty())
@@ -274,7 +274,7 @@ std::string Cutter::giveSizes(Group &group) {
 /// Returns true if steps [first, end) are supported as one problem.
 bool Cutter::tryGroup(size_t first, size_t end, std::string &whyNot) {
   if (end > first + 1 && takesOverlapping(ArrayRef(steps).slice(first, end - first))) {
-    whyNot = "another part is taken of a buffer that is written";
+    whyNot = "several views of a buffer that is written are used";
     return false;
   }
   auto named = regions;
@@ -302,11 +302,11 @@ Result<void> Cutter::findCut(size_t first) {
     grows = cut.end == last;
   }
   if (cut.end == first && !allowNaive)
-    return notTaken(steps[first].back(), "is not taken, alone or with what follows it: ", whyNot);
+    return notTaken(steps[first].back(), "is not supported, alone or with the next operations: ", whyNot);
   cut.isNaive = cut.end == first;
   cut.end += cut.isNaive;
   if (cut.end < steps.size())
-    cut.whyEnds = cut.end == first + maxSteps ? concat("there are ", maxSteps, " operations")
+    cut.whyEnds = cut.end == first + maxSteps ? concat("a kernel has at most ", maxSteps, " operations")
                   : cut.isNaive               ? whyNotLonger
                                               : whyNot;
   cuts.push_back(std::move(cut));
@@ -333,8 +333,9 @@ std::string Cutter::whyCut() const {
   for (auto [group, cut] : llvm::zip_equal(groups, cuts)) {
     func::FuncOp problem = group.function;
     auto operations = problem.getOps<linalg::LinalgOp>();
-    text += concat("@", problem.getName().str(), ": ", std::distance(operations.begin(), operations.end()),
-                   " operations", cut.whyEnds.empty() ? "" : "; what follows is not in it: ", cut.whyEnds, "\n");
+    text +=
+        concat("@", problem.getName().str(), ": ", std::distance(operations.begin(), operations.end()), " operations",
+               cut.whyEnds.empty() ? "" : "; the next operation is not included: ", cut.whyEnds, "\n");
   }
   return text;
 }

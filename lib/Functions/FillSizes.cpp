@@ -69,7 +69,7 @@ Result<void> functions::foldSizes(func::FuncOp function) {
   PassManager passes(function.getContext(), func::FuncOp::getOperationName());
   passes.addPass(createCanonicalizerPass());
   if (failed(passes.run(function)))
-    return invalidArguments("the sizes and places of a function do not fit each other");
+    return invalidArguments("the sizes and offsets of a function are inconsistent");
   computeHalfBytes(function);
   return {};
 }

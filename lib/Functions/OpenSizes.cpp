@@ -184,7 +184,7 @@ Result<void> OpenSizes::readClasses(func::FuncOp function) {
       continue;
     std::optional<int64_t> &known = classes[joined[id]].extent;
     if (known && *known != extent)
-      return notTaken(function, "has a size that is ", *known, " and ", extent);
+      return notTaken(function, "has a size that is both ", *known, " and ", extent);
     known = extent;
   }
   for (auto [i, entry] : llvm::enumerate(entries))
@@ -265,7 +265,9 @@ Result<AffineExpr> OpenSizes::valueOf(Value index) {
     if (std::optional<int64_t> of = dim.getConstantIndex())
       return valueOf(Dim(dim.getSource(), *of));
   if (!op || !isSumOrProduct(op))
-    return op ? notTaken(op, "computes a size or a place; sums and products of sizes and of index arguments are taken")
+    return op ? notTaken(
+                    op,
+                    "computes a size or an offset; only sums and products of sizes and index arguments are supported")
               : internalError("an index is neither computed nor a number");
   if (auto known = computedValues.find(index); known != computedValues.end())
     return known->second;
@@ -277,7 +279,7 @@ Result<AffineExpr> OpenSizes::valueOf(Value index) {
   std::string why; // multiplied out, so that chains of operations do not make it long
   FailureOr<Polynomial> polynomial = polynomialOf(value, 0, why);
   if (failed(polynomial))
-    return notTaken(op, "computes a size or a place that ", why);
+    return notTaken(op, "computes a size or an offset that ", why);
   return computedValues[index] = valueOf(*polynomial);
 }
 
@@ -339,7 +341,8 @@ Result<void> OpenSizes::readDefinitions() {
       if (!*value || areEqual(*value, own.value))
         continue;
       if (constantOf(*value) && constantOf(own.value))
-        return notTaken(definition->op, "has a size that is ", *constantOf(*value), " and ", *constantOf(own.value));
+        return notTaken(definition->op, "has a size that is both ", *constantOf(*value), " and ",
+                        *constantOf(own.value));
       check(definition->dim.first, nameOf(*definition), *value, own.value, own.value);
     }
   }
@@ -354,7 +357,7 @@ Result<void> OpenSizes::readPart(memref::SubViewOp subview, unsigned dim) {
     if (!*value)
       return value->takeError();
     else if (!**value)
-      return notTaken(subview, "takes a part of a size that nothing tells");
+      return notTaken(subview, "takes a part of unknown offset, size or stride");
   AffineExpr reach = (*size - 1) * *step, last = *offset + reach, room = *whole - 1 - reach;
   const std::optional<int64_t> begin = constantOf(*offset), left = constantOf(*whole - 1 - last);
   auto isAtLeast = [](AffineExpr value, int64_t least) {
@@ -391,7 +394,7 @@ Result<void> OpenSizes::readParts(Operation &op) {
       if (!whole || !parts)
         return whole ? parts.takeError() : whole.takeError();
       if (*whole && *parts && !areEqual(*whole, *parts))
-        check(rootOf(expand), concat("what dim ", d, " is taken apart into"), *parts, *whole, *whole);
+        check(rootOf(expand), concat("the size of dim ", d, " after expansion"), *parts, *whole, *whole);
     }
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   if (!linalgOp)
@@ -407,7 +410,7 @@ Result<void> OpenSizes::readParts(Operation &op) {
     if (!layout)
       return layout.takeError();
     if (type.getElementTypeBitWidth() < 8 && startOf(operand.get()) && !constantOf(startOf(operand.get())))
-      return notTaken(&op, "takes a part of half bytes whose place an execution says");
+      return notTaken(&op, "takes a part of half bytes whose offset is known only at execution");
   }
   return {};
 }
@@ -449,6 +452,6 @@ Result<OpenSizes> OpenSizes::of(func::FuncOp function) {
   for (const Check &check : sizes.allChecks)
     for (AffineExpr value : {check.value, check.low, check.high})
       if (failed(polynomialOf(value, 0, why)))
-        return notTaken(function, "has a size or a place that ", why);
+        return notTaken(function, "has a size or an offset that ", why);
   return sizes;
 }

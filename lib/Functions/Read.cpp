@@ -43,7 +43,7 @@ public:
           }
           return success();
         }) {}
-  std::string take() { return text.empty() ? "for no reason that was given" : std::move(text); }
+  std::string take() { return text.empty() ? "for an unknown reason" : std::move(text); }
 
 private:
   std::string text;
@@ -125,7 +125,7 @@ Result<void> describeArguments(func::FuncOp function, ReadFunction &result) {
     if (!desc)
       return desc.takeError();
     if (result.uses[i] != 'r' && desc->hasBroadcast())
-      return notTaken(function, "writes ", name, ", several of whose elements lie in one place");
+      return notTaken(function, "writes ", name, ", whose elements share addresses");
     function.setArgAttr(static_cast<unsigned>(i), attr::arg, builder.getStringAttr(name));
     result.args.push_back(*desc);
   }
@@ -164,10 +164,10 @@ Result<ReadFunction> functions::read(Upstream &upstream, std::string_view bytes,
   loadNumbers(*chosen);
   const SmallVector<unsigned> kept = argumentsOfEmpty(*chosen); // simplifying erases the operations
   if (mlir::failed(decompose(*chosen, upstream)))
-    return unimplemented(nameAndPlaceOf(*chosen), " has an operation that is not taken apart: ", error.take());
+    return unimplemented(nameAndPlaceOf(*chosen), " has an operation that cannot be decomposed: ", error.take());
   simplifyReductions(*chosen);
   if (mlir::failed(putOnMemrefs(*chosen, upstream)))
-    return unimplemented("the tensors of ", nameAndPlaceOf(*chosen), " cannot be put on memrefs: ", error.take());
+    return unimplemented("the tensors of ", nameAndPlaceOf(*chosen), " cannot be bufferized: ", error.take());
   eraseEmpty(*chosen, kept);
   separateStarts(*chosen, starts == ProductStarts::Separate);
   Result<OpenSizes> sizes = OpenSizes::of(*chosen);
@@ -207,7 +207,7 @@ Result<ReadFunction> functions::readCanonical(MLIRContext &context, std::string_
     return ok.takeError();
   auto isMemref = [](Type type) { return isa<MemRefType>(type); };
   if (chosen->getNumResults() || !llvm::all_of(chosen->getArgumentTypes(), isMemref))
-    return invalidArguments("the code of a function that was read is not on memrefs");
+    return invalidArguments("the stored form of a function must be on memrefs");
   ReadFunction result;
   result.module = isolate(*chosen);
   return std::move(result);

@@ -62,8 +62,8 @@ Result<void> checkLists(StringRef text) {
   for (StringRef keyword : {StringRef("dimensions"), StringRef("permutation")})
     for (size_t at = text.find(keyword); at != StringRef::npos; at = text.find(keyword, at + 1))
       if (!isListOrNone(text.drop_front(at + keyword.size())))
-        return invalidArguments("the module is not valid MLIR at ", placeIn(text, at), ": what follows '",
-                                keyword.str(), "' is no list of integers");
+        return invalidArguments("the module is not valid MLIR at ", placeIn(text, at), ": '", keyword.str(),
+                                "' is not followed by a list of integers");
   return {};
 }
 
@@ -77,7 +77,7 @@ Result<void> checkProperties(StringRef text) {
     behind = behind.drop_while([](char c) { return llvm::isAlnum(c) || c == '_' || c == '.' || c == '$'; });
     if (takeCharacter(behind, '<') && !takeCharacter(behind, '{'))
       return invalidArguments("the module is not valid MLIR at ", placeIn(text, at),
-                              ": '<' behind an operation begins ", "no dictionary");
+                              ": '<' after an operation does not start ", "a dictionary");
   }
   return {};
 }
@@ -123,7 +123,7 @@ private:
     return taken;
   }
   template <typename... Parts> Error refused(const Parts &...parts) const {
-    return invalidArguments("the module is not taken at ", placeIn(text, at), ": ", parts...);
+    return invalidArguments("the module is not supported at ", placeIn(text, at), ": ", parts...);
   }
   bool isAt(StringRef what) const { return text.substr(at).starts_with(what); }
 
@@ -151,10 +151,10 @@ Result<void> Scanner::use(const Extent &alias) {
   definition.depth = std::max(definition.depth, depth + alias.depth);
   tokens += alias.tokens;
   if (depth + alias.depth > maxDepth)
-    return refused("with its aliases written out it is nested more than ", maxDepth, " deep");
+    return refused("with expanded aliases it is nested more than ", maxDepth, " deep");
   if ((!defined.empty() && definition.tokens > maxAliasTokens) || tokens > maxTokens)
-    return refused("its aliases stand for too many others: at most ", static_cast<int64_t>(maxAliasTokens),
-                   " tokens for one and ", static_cast<int64_t>(maxTokens), " for all are possible");
+    return refused("its aliases expand to too many tokens: at most ", static_cast<int64_t>(maxAliasTokens),
+                   " for one alias and ", static_cast<int64_t>(maxTokens), " for all are possible");
   return {};
 }
 

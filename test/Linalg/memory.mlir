@@ -14,7 +14,7 @@
 // TWICE: linalg.generic {{.*}} outs(%[[SUM]]
 // TWICE: linalg.generic {{.*}} ins(%arg2, %[[SUM]] {{.*}} outs(%arg3
 // UPDATED: ins(%arg0, %arg1 {{.*}} outs(%arg1
-// TURNED: {{.*}}'linalg.generic' at {{.*}} writes an argument that 'linalg.generic' at {{.*}} reads before, not element for element
+// TURNED: {{.*}}'linalg.generic' at {{.*}} writes an argument that 'linalg.generic' at {{.*}} reads before it, but not element for element
 // The filled buffer is the buffer of the sums, although the sums of a batch of one lose a loop.
 // ONE: linalg.fill {{.*}} outs(%[[SUMS:.*]] : memref<16xf32>)
 // ONE: linalg.generic {{.*}}"reduction"{{.*}} outs(%[[SUMS]]

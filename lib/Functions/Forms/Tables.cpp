@@ -34,9 +34,9 @@ bool areLoopsTold(linalg::GenericOp op, const OpOperand &table) {
 Result<void> readFlat(OpOperand &use, MemRefType type, Value flat) {
   auto op = dyn_cast<linalg::GenericOp>(use.getOwner());
   if (!op || !op.isDpsInput(&use))
-    return notTaken(use.getOwner(), "takes a part of a table of constants, or writes one");
+    return notTaken(use.getOwner(), "takes a view of a table of constants, or writes to one");
   if (!areLoopsTold(op, use))
-    return notTaken(op, "has a loop whose extent nothing but a table of constants tells");
+    return notTaken(op, "has a loop whose extent only a table of constants determines");
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   AffineMap &map = maps[use.getOperandNumber()];
   AffineExpr place = getAffineConstantExpr(0, op.getContext());

@@ -143,7 +143,7 @@ Result<void> WriteOnce::checkUpdated(const SmallVectorImpl<HeldValue *> &ofBuffe
         reader->get() != ofBuffer[1]->writers.front()->get() ||
         op.getMatchingIndexingMap(reader) != op.getMatchingIndexingMap(ofBuffer[1]->writers.front()))
       return notTaken(writer, "writes an argument that ", nameAndPlaceOf(reader->getOwner()),
-                      " reads before, not element for element");
+                      " reads before it, but not element for element");
   return {};
 }
 

@@ -268,7 +268,7 @@ Result<AttributeChain> AttributeChain::make(const Attributes &attr, const Tensor
   for (size_t i = 0; i < attr.postOps.size(); ++i) {
     Step step{attr.postOps[i], {}, {}};
     if (step.op.kind == PostOp::Kind::Prelu)
-      return unimplemented("reference: a post-op ", nameOf(step.op.kind), " is not part of it");
+      return unimplemented("reference: a post-op ", nameOf(step.op.kind), " is not implemented");
     if (step.op.kind == PostOp::Kind::Sum) {
       Result<Operand> read = chain.readOld(step.op, inputs);
       if (!read)

@@ -16,7 +16,7 @@
 // BATCH: 3 times contraction: 20x48
 // BATCH: {{^}}@function: 
 // TWO: contraction: 
-// TWO: {{^}}@function_0: {{.*}}; what follows is not in it: 
+// TWO: {{^}}@function_0: {{.*}}; the next operation is not included: 
 // TWO: {{^}}@function_1: {{[0-9]+}} operations{{$}}
 // WHOLE: {{^}}@function: 
 #rc = affine_map<(r, c) -> (r, c)>

@@ -193,7 +193,7 @@ TEST(AttributesTest, HostScalars) {
 }
 
 /// The setters keep these attributes; every primitive refuses them.
-TEST(AttributesTest, WhatIsNotComputedIsKeptAndRefused) {
+TEST(AttributesTest, UnimplementedAttributesAreStoredAndRefused) {
   engine device(engine::kind::cpu, 0);
   const memory::desc data({4, 32}, memory::data_type::f32, "ab"), mask({4, 32}, memory::data_type::u8, "ab");
   const auto status = [&](const primitive_attr &attr) {

@@ -96,7 +96,7 @@ TEST_F(BadInput, HostScalars) {
   });
 }
 
-TEST_F(BadInput, AttributesThatAreOnlyKept) {
+TEST_F(BadInput, UnimplementedAttributes) {
   quern_rounding_mode_t mode;
   quern_dim_t kernel = 0;
   check({

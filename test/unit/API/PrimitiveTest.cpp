@@ -188,7 +188,7 @@ TEST(Settings, VerboseLines) {
   EXPECT_NE(output.find(run.desc.text()), std::string::npos);
 }
 
-TEST(PrimitiveDesc, KnowsWhichLayoutsItChose) {
+TEST(PrimitiveDesc, ReportsWhichLayoutsWereChosen) {
   engine device(engine::kind::cpu, 0);
   const memory::desc any({4, 8}, memory::data_type::f32, "any"), given({4, 8}, memory::data_type::f32, "ab");
   softmax_backward::primitive_desc backward(device, algorithm::softmax_accurate, any, given, given, 1,

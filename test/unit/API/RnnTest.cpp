@@ -51,7 +51,7 @@ protected:
   engine device{engine::kind::cpu, 0};
 };
 
-TEST_F(RnnTest, AnswersWhatItIs) {
+TEST_F(RnnTest, AnswersQueries) {
   rnn_parameters rnn = lstm();
   rnn.direction = rnn_direction::unidirectional_right2left;
   rnn.seq_lengths = memory::desc({3}, dt::s32, memory::format_tag::a);
@@ -117,7 +117,7 @@ TEST_F(RnnTest, StacksBothDirectionsAsPyTorch) {
   EXPECT_NE(refusal(rnn).find("(rnn C22)"), std::string::npos);
 }
 
-TEST_F(RnnTest, RefusesStructsThatItDoesNotKnow) {
+TEST_F(RnnTest, RefusesStructsOfUnknownSize) {
   quern_rnn_forward_t rnn = {};
   EXPECT_EQ(refusal(nullptr, quern_invalid_arguments), "rnn is null");
   EXPECT_NE(refusal(&rnn, quern_invalid_arguments).find("size is 0"), std::string::npos);
@@ -170,7 +170,7 @@ rnn_backward_parameters gradientsOf(const rnn_parameters &forward) {
   return rnn;
 }
 
-TEST_F(RnnTest, AnswersWhatBackwardIs) {
+TEST_F(RnnTest, AnswersQueriesOfBackward) {
   rnn_parameters rnn = lstm();
   rnn.prop = prop_kind::forward_training;
   const rnn_forward::primitive_desc forward = describe(rnn);

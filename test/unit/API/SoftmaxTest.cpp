@@ -122,7 +122,7 @@ TEST_F(SoftmaxTest, AttributesAddArguments) {
   EXPECT_EQ(count(desc, quern_query_num_of_outputs_s32), 1);
 }
 
-TEST_F(SoftmaxTest, WhatIsNotTakenIsRefusedByNumber) {
+TEST_F(SoftmaxTest, RefusesByNumber) {
   primitive_attr attr;
   attr.set_scales_mask(QUERN_ARG_DST, 2);
   EXPECT_EQ(refused([&] { forward(plain, plain, attr); }, "C18"), quern_unimplemented);

@@ -105,7 +105,7 @@ void expectRefused(const std::string &bytes, std::string_view fragment) {
 
 } // namespace
 
-TEST(Artifact, LeadsBack) {
+TEST(Artifact, RoundTrips) {
   Artifact artifact = sample();
   Result<Artifact> parsed = Artifact::parse(artifact.serialize());
   ASSERT_TRUE(parsed) << parsed.error().message;
@@ -139,7 +139,7 @@ TEST(Artifact, LeadsBack) {
   EXPECT_EQ(parsed->arguments[1].isOutput, 1u);
 }
 
-TEST(Artifact, GroupsOfADeviceLeadBack) {
+TEST(Artifact, GroupsOfADeviceRoundTrip) {
   Artifact artifact = deviceSample();
   Result<Artifact> parsed = Artifact::parse(artifact.serialize());
   ASSERT_TRUE(parsed) << parsed.error().message;
@@ -255,7 +255,7 @@ TEST(Artifact, ForgedFieldsAreRefused) {
   }
 }
 
-TEST(Artifact, OffsetsThatSizesDecideAreLeftToExecutions) {
+TEST(Artifact, OffsetsThatDependOnSizesAreCheckedAtExecution) {
   Artifact artifact = sample();
   artifact.steps[4].buffers[1].byteOffset = sum({{1024, {0, size0}}});
   EXPECT_TRUE(Artifact::parse(artifact.serialize()));
@@ -298,7 +298,7 @@ TEST(Artifact, TheFuzzersStartFromArtifactsOfThisFormat) {
   }
 }
 
-TEST(Artifact, RandomForgeriesAreRefusedOrAreWhatTheySay) {
+TEST(Artifact, RandomForgeriesAreRefusedOrRoundTrip) {
   constexpr uint64_t seed = 20240602;
   std::mt19937_64 random(seed);
   const std::string bytes = sample().serialize();

@@ -35,7 +35,7 @@ std::vector<ModelledLoop> loopsIn(const nlohmann::json &trace) {
   return modelledLoopsIn(trace.dump(), "neon", {"neoverse-n1"});
 }
 
-TEST(Model, SaysWhatALoopDoesInATurn) {
+TEST(Model, CountsTheWorkOfALoopIteration) {
   const std::vector<ModelledLoop> loops = loopsIn(madeUpTrace());
   ASSERT_EQ(loops.size(), 1U);
   const ModelledLoop &loop = loops.front();
@@ -51,7 +51,7 @@ TEST(Model, SaysWhatALoopDoesInATurn) {
   EXPECT_EQ(loop.spills, 0U);
 }
 
-TEST(Model, CountsSpillsInsideLoopsAlone) {
+TEST(Model, CountsOnlySpillsInsideLoops) {
   nlohmann::json trace = madeUpTrace();
   trace["stages"][2]["marks"]["spill"] = {1};
   EXPECT_EQ(loopsIn(trace).front().spills, 0U);

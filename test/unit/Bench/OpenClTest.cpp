@@ -48,7 +48,7 @@ void expectRight(const char *line, size_t kernels) {
     EXPECT_EQ(wrongIn(problem, inputs, bytes), "") << kernel;
 }
 
-TEST(PlainKernels, MakeTheSumsBehindWeights) {
+TEST(PlainKernels, ComputeTheSumsAppendedToWeights) {
   expectRight("reorder src=s8:19x18x3x2:abcd dst=s8:19x18x3x2:ABcd4b16a4b:s8s8@1:scale_adjust@1", 2);
   expectRight("reorder src=f32:19x18x3x2:abcd dst=s8:19x18x3x2:ABcd4b16a4b:asymmetric@1", 2);
   expectRight("reorder src=s8:70x65:ab dst=s8:70x65:BA16a64b4a:s8s8@2:scale_adjust@1", 2);

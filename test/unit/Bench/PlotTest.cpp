@@ -40,7 +40,7 @@ TEST(BenchPlot, RatiosByFamily) {
   EXPECT_TRUE(has(svg, "<title>last axis, copy: 0.5 (0.5 to 0.5) of 2</title>"));
 }
 
-TEST(BenchPlot, LadderInTheOrderOfTimes) {
+TEST(BenchPlot, LadderIsSortedByTime) {
   const std::string svg = plotLadder({{"cold compile, over the problems", "ms", 1, 2, 3, 6},
                                       {"memory hit", "µs", 0.1, 0.2, 0.3, 1},
                                       {"code and constants", "KiB", 1, 2, 3, 4},

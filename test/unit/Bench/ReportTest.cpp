@@ -38,7 +38,7 @@ Settings makeSettings() {
   return settings;
 }
 
-TEST(BenchProblem, EncodingLeadsBack) {
+TEST(BenchProblem, EncodingRoundTrips) {
   Problem problem = Problem::parse("softmax fwd_i alg=log src=f32:8x16:ab dst=bf16:8x16:ba axis=1");
   Problem again = Problem::decode(problem.encode());
   EXPECT_EQ(again.encode(), problem.encode());
@@ -59,7 +59,7 @@ TEST(BenchProblem, Families) {
   EXPECT_EQ(family("softmax fwd_i alg=log src=bf16:8x160:ab dst=f32:8x160:ba axis=0"), "layouts");
 }
 
-TEST(BenchProblem, TitleNamesWhatIsUnusual) {
+TEST(BenchProblem, TitleNamesUnusualProperties) {
   auto title = [](const char *line) { return Problem::parse(line).title(); };
   EXPECT_EQ(title("softmax fwd_i alg=accurate src=f32:8x16:ab dst=f32:8x16:ab axis=1"), "f32 8x16");
   EXPECT_EQ(title("softmax fwd_i alg=log src=f32:8x16:ab dst=bf16:8x16:ba axis=0"), "f32→bf16 log 8x16 axis 0→ba");
@@ -96,7 +96,7 @@ TEST(BenchProblem, BoundsOfReordersFollowThePlan) {
   EXPECT_EQ(tiny.kind().bounds(tiny, "map: tiles, space 1").executeNs, 250);
 }
 
-TEST(BenchProblem, TrafficOfAnOutputHasItsPaddingAndWhatASumReads) {
+TEST(BenchProblem, TrafficIncludesPaddingAndOldValuesOfSums) {
   auto traffic = [](const char *line) { return Problem::parse(line).trafficBytes(); };
   EXPECT_EQ(traffic("reorder src=f32:8x17:ab dst=f32:8x17:aB16b"), (8 * 17 + 8 * 32) * 4);
   EXPECT_EQ(traffic("reorder src=f32:8x17:aB16b dst=f32:8x17:ab"), 2 * 8 * 17 * 4);
@@ -120,7 +120,7 @@ TEST(BenchReport, RatioIsThePeersTimeOverOurs) {
   EXPECT_DOUBLE_EQ(ratio->median, 0.75);
 }
 
-TEST(BenchReport, WhoRefusedHasNoRatio) {
+TEST(BenchReport, RefusedProblemsHaveNoRatio) {
   Row row = makeRow(100, 0, 150);
   EXPECT_FALSE(ratioTo(row, "onednn-3.13"));
   EXPECT_FALSE(ratioTo(row, "jax"));
@@ -139,7 +139,7 @@ TEST(BenchReport, FamiliesHaveGeometricMeans) {
       << text;
 }
 
-TEST(BenchReport, ReferenceCodeOfThePeersIsCountedApart) {
+TEST(BenchReport, ReferenceCodeOfPeersIsCountedSeparately) {
   Row own = makeRow(100, 200, 400), left = makeRow(100, 3000, 4000);
   left.results["onednn-3.13"].kernel = left.results["onednn-3.2"].kernel = "ref:any";
   std::string text = describeComparison({makeSettings(), {own, left}});
@@ -149,7 +149,7 @@ TEST(BenchReport, ReferenceCodeOfThePeersIsCountedApart) {
       << text;
 }
 
-TEST(BenchReport, AMeanAgainstOnePeerAsksThatPeerWhatItRan) {
+TEST(BenchReport, MeansAgainstOnePeerUseItsImplementations) {
   Row row = makeRow(100, 200, 4000);
   row.results["onednn-3.2"].kernel = "simple:any";
   std::string text = describeComparison({makeSettings(), {row}});

@@ -232,7 +232,7 @@ TEST(Compiler, showsEveryTextForm) {
   }
 }
 
-TEST(Compiler, namesWhatItRefuses) {
+TEST(Compiler, reportsReasonsOfRefusals) {
   EXPECT_EQ(compile(line, "avx2", QUERN_COMPILER_SPIRV).status, static_cast<int>(Status::Unimplemented));
   Outcome form = compile(line, "avx2", 99);
   EXPECT_EQ(form.status, static_cast<int>(Status::InvalidArguments));
@@ -248,7 +248,7 @@ TEST(Compiler, namesWhatItRefuses) {
   EXPECT_NE(api().compile(&target, nullptr, nullptr), 0);
 }
 
-TEST(Compiler, linksNothingThatIsNotAnArtifactOfItsOwn) {
+TEST(Compiler, refusesDamagedAndForeignArtifacts) {
   Outcome outcome = compile(line, "sse42", QUERN_COMPILER_ARTIFACT);
   ASSERT_EQ(outcome.status, 0);
   void *entry = nullptr, *owner = nullptr;
@@ -276,7 +276,7 @@ TEST(Compiler, explainsInOneLine) {
   EXPECT_EQ(result.find('\n'), std::string::npos);
 }
 
-TEST(Compiler, tellsTheTimeOfEachStage) {
+TEST(Compiler, reportsTheTimeOfEachStage) {
   ASSERT_EQ(compile(line, "avx2", QUERN_COMPILER_ARTIFACT, false).status, 0);
   std::string text;
   quern_byte_sink sink{append, &text};

@@ -67,7 +67,7 @@ TEST(Device, ArtifactsSayHowGroupsRun) {
   }
 }
 
-TEST(Device, CompilationsLeaveNothingToEachOther) {
+TEST(Device, CompilationsAreIndependent) {
   std::map<std::string, std::string> first;
   for (int round = 0; round < 12; ++round)
     for (const char *line : lines) {
@@ -78,7 +78,7 @@ TEST(Device, CompilationsLeaveNothingToEachOther) {
     }
 }
 
-TEST(Device, ThreadsCompileAtOnce) {
+TEST(Device, ThreadsCompileConcurrently) {
   std::map<std::string, std::string> alone;
   for (const char *line : lines)
     alone[line] = *compileFor(line, device, QUERN_COMPILER_SPIRV);
@@ -97,7 +97,7 @@ TEST(Device, ThreadsCompileAtOnce) {
   EXPECT_EQ(different, 0);
 }
 
-TEST(Device, FormsThatADeviceHasNotAreRefused) {
+TEST(Device, UnavailableEmitFormsAreRefused) {
   Result<std::string> object = compileFor(lines[0], device, QUERN_COMPILER_OBJECT);
   ASSERT_FALSE(object);
   EXPECT_EQ(object.error().status, Status::Unimplemented);

@@ -87,20 +87,20 @@ void runOutOfMemory() {
   endWith(messageOf(returnFatalErrors([] { llvm::report_fatal_error("one"); })) == "LLVM: one" ? "" : "no landing");
 }
 
-TEST(FatalErrors, AreOutOfMemoryWhereAnAllocationFails) {
+TEST(FatalErrors, AreOutOfMemoryIfAnAllocationFails) {
 #if __has_feature(address_sanitizer)
   GTEST_SKIP() << "the sanitizer terminates a process that requests this much memory";
 #endif
   EXPECT_EXIT(runOutOfMemory(), testing::ExitedWithCode(0), "^$");
 }
 
-TEST(FatalErrors, ReturnToTheInnermostThatWaits) { EXPECT_EXIT(nest(), testing::ExitedWithCode(0), "^$"); }
+TEST(FatalErrors, ReturnToTheInnermostScope) { EXPECT_EXIT(nest(), testing::ExitedWithCode(0), "^$"); }
 
-TEST(FatalErrors, AreAnErrorOfTheKernelAndTheNextCompiles) {
+TEST(FatalErrors, FailOneKernelAndTheNextCompiles) {
   EXPECT_EXIT(compileForAnother(), testing::ExitedWithCode(0), "^$");
 }
 
-TEST(FatalErrors, EndTheProcessWhereNobodyWaits) {
+TEST(FatalErrors, EndTheProcessIfNoScopeCatchesThem) {
   EXPECT_DEATH((installFatalErrorHandler(), llvm::report_fatal_error("nobody waits")), "nobody waits");
 }
 

@@ -125,7 +125,7 @@ TEST_F(LaunchTest, ReadsLoopsAndBuffers) {
   EXPECT_EQ(launch->sizes[0].stride.constant(), 1);
 }
 
-TEST_F(LaunchTest, KernelsThatShareScratchRunAfterWhatIsBeforeThem) {
+TEST_F(LaunchTest, KernelsThatShareScratchAreOrdered) {
   auto launch = read(moduleWith(call("copy") + call("cell", "0", "beside") + call("copy", "0", "beside")));
   ASSERT_TRUE(succeeded(launch)) << errors;
   ASSERT_EQ(launch->calls.size(), 4u);
@@ -134,7 +134,7 @@ TEST_F(LaunchTest, KernelsThatShareScratchRunAfterWhatIsBeforeThem) {
   EXPECT_TRUE(launch->calls[3].besidePrevious);
 }
 
-TEST_F(LaunchTest, WithoutAProgramKernelsRunWhereTheyStand) {
+TEST_F(LaunchTest, WithoutAProgramKernelsRunInOrder) {
   const std::string kernel = "(%x: memref<4xf32> {quern.arg = \"x\"}, %begin: index, %end: index) attributes "
                              "{quern.kernel = #quern.kernel<space = 1>} { return }\n";
   auto launch =
@@ -147,7 +147,7 @@ TEST_F(LaunchTest, WithoutAProgramKernelsRunWhereTheyStand) {
   EXPECT_FALSE(launch->calls[1].besidePrevious);
 }
 
-TEST_F(LaunchTest, BeforeTheyAreScheduledProblemsAreCalledThemselves) {
+TEST_F(LaunchTest, UnscheduledProblemsAreCalledDirectly) {
   auto launch = read("module attributes {quern.program = #quern.program<call @a(\"p\") call @a(\"q\"[8]) beside>} {\n"
                      "func.func @a(%x: memref<4xf32> {quern.arg = \"x\"}) { return }\n}\n");
   ASSERT_TRUE(succeeded(launch)) << errors;
@@ -158,7 +158,7 @@ TEST_F(LaunchTest, BeforeTheyAreScheduledProblemsAreCalledThemselves) {
   EXPECT_TRUE(launch->calls[1].besidePrevious);
 }
 
-TEST_F(LaunchTest, WhatIsNoProgramIsNotParsed) {
+TEST_F(LaunchTest, MalformedProgramsAreNotParsed) {
   expectNotParsed("> 3", "expected '}'");
   expectNotParsed("7", "expected '>'");
   expectNotParsed(program("fun @copy()"), "expected '>'");
@@ -175,7 +175,7 @@ TEST_F(LaunchTest, WhatIsNoProgramIsNotParsed) {
   expectNotParsed(program("maximum \"src\" limit 3 stride 4" + call("copy")), "expected 'count'");
 }
 
-TEST_F(LaunchTest, ProgramsThatMeanNothingAreRefused) {
+TEST_F(LaunchTest, InvalidProgramsAreRefused) {
   expectRefused(call("cell"), "it does not call @copy");
   expectRefused(program(call("other")), "the module has no @other");
   expectRefused(program("call @copy(\"src\")"), "@copy takes 2 buffers; a call names 1");
@@ -203,7 +203,7 @@ TEST_F(LaunchTest, ProgramsThatMeanNothingAreRefused) {
   expectRefused(program(maxima), "exceeds the limit of 128");
 }
 
-TEST_F(LaunchTest, KernelsOfAProgramSayWhatTheyAreOf) {
+TEST_F(LaunchTest, KernelsMustNameTheirProblem) {
   auto kernels = [](const std::string &text) {
     return "module attributes {quern.program = #quern.program<>} {\n" + text + "}\n";
   };

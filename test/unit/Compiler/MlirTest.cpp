@@ -57,7 +57,7 @@ TEST(Mlir, EqualFunctionsAreEqual) {
   EXPECT_FALSE(readOf(given(doubling("f", "v", "arith.mulf"))) == read);
 }
 
-TEST(Mlir, WhatWasReadCompiles) {
+TEST(Mlir, ModulesCompileAfterReading) {
   PrimitiveDesc desc;
   desc.op = readOf(given(doubling("f", "v")));
   Result<PrimitiveDesc> again = PrimitiveDesc::parse(desc.text());
@@ -81,7 +81,7 @@ TEST(Mlir, CodeThatFitsNoArgumentsIsRefused) {
   EXPECT_EQ(askFor(api().compile, desc).status, static_cast<int>(Status::InvalidArguments));
 }
 
-TEST(Mlir, BytesThatAreNoModule) {
+TEST(Mlir, RefusesBytesThatAreNotAModule) {
   const std::string bytecode = std::string("ML\xefR", 4), text = doubling("f", "v");
   for (const std::string &bytes :
        {std::string("\0\0\0\0", 4), std::string("func"), bytecode, bytecode + std::string(200, '\1'), std::string("\""),
@@ -93,7 +93,7 @@ TEST(Mlir, BytesThatAreNoModule) {
   }
 }
 
-TEST(Mlir, WhatWasReadIsNotReadAgain) {
+TEST(Mlir, RefusesToReadProblemsAndToCompileModules) {
   PrimitiveDesc desc;
   desc.op = readOf(given(doubling("f", "v")));
   EXPECT_EQ(askFor(api().read, desc).status, static_cast<int>(Status::InvalidArguments));

@@ -29,7 +29,7 @@ std::string_view reasonFor(std::string_view line, FillKind fill = FillKind::Dens
 
 } // namespace
 
-TEST(Flatness, DataAndResultsOfManyValuesAreNot) {
+TEST(Flatness, VariedDataAndResultsAreNotFlat) {
   EXPECT_EQ(flatPartOf("softmax fwd_i src=f32:3x5:ab dst=f32:3x5:ab axis=1"), "");
   EXPECT_EQ(
       flatPartOf("rnn fwd_t cell=gru direction=left2right src_layer=f32:3x2x5:abc weights_layer=f32:1x1x5x3x6:abcde "
@@ -37,7 +37,7 @@ TEST(Flatness, DataAndResultsOfManyValuesAreNot) {
       "");
 }
 
-TEST(Flatness, ResultsOfOneValueAre) {
+TEST(Flatness, ConstantResultsAreFlat) {
   EXPECT_EQ(flatPartOf("eltwise fwd_i alg=linear alpha=0 beta=3 src=f32:3x5:ab dst=f32:3x5:ab"), "output 17, all 3");
   EXPECT_EQ(flatPartOf("eltwise fwd_i alg=abs src=f32:3x5:ab dst=f32:3x5:ab "
                        "attr.post_ops=eltwise(alg=clip,alpha=-1),eltwise(alg=relu)"),
@@ -45,19 +45,19 @@ TEST(Flatness, ResultsOfOneValueAre) {
   EXPECT_EQ(flatPartOf("softmax fwd_i src=f32:30x1:ab dst=f32:30x1:ab axis=1"), "output 17, all 1");
 }
 
-TEST(Flatness, InputsOfOneValueAre) {
+TEST(Flatness, ConstantInputsAreFlat) {
   EXPECT_EQ(flatPartOf("eltwise fwd_i alg=relu src=f32:3x5:ab dst=f32:3x5:ab", true), "input src");
 }
 
-TEST(Flatness, SourcesWithoutElementsAreNot) {
+TEST(Flatness, EmptySourcesAreNotFlat) {
   EXPECT_EQ(flatPartOf("concat srcs=f32:0x9:s0x1,f32:3x9:ab dst=f32:3x9:ab"), "");
 }
 
-TEST(Flatness, AHandfulOfElementsMayBeAlike) {
+TEST(Flatness, FewEqualElementsAreAccepted) {
   EXPECT_EQ(flatPartOf("eltwise fwd_i alg=linear alpha=0 beta=3 src=f32:2x4:ab dst=f32:2x4:ab"), "");
 }
 
-TEST(Flatness, OnlyNamedProblemsHaveToBe) {
+TEST(Flatness, OnlyKnownProblemsMayBeFlat) {
   EXPECT_EQ(reasonFor("softmax fwd_i src=f32:30x1:ab dst=f32:30x1:ab axis=1"), "rows of one element");
   EXPECT_EQ(reasonFor("softmax fwd_i src=f32:1x30:ab dst=f32:1x30:ab axis=1", FillKind::Special),
             "a single row of special data");

@@ -213,7 +213,7 @@ TEST(Fields, OfTensors) {
 
 // Adding a member to a struct without adding it to its list changes the size. Then add it to visitFields() and correct
 // the number here.
-TEST(Fields, AreAllListed) {
+TEST(Fields, StructSizesAreKnown) {
   EXPECT_EQ(sizeof(QuantParams), 40u);
   // The last term is the depthwise convolution, which is never serialized.
   EXPECT_EQ(sizeof(PostOp), 32 + 2 * sizeof(TensorDesc) + 8 + 40);
@@ -234,7 +234,7 @@ TEST(Fields, AreAllListed) {
 }
 
 // Copies are deep. RnnDesc is boxed, so that other descriptors do not have its size.
-TEST(Fields, AnRnnIsBoxed) {
+TEST(Fields, RnnDescriptorsAreBoxed) {
   EXPECT_LT(sizeof(PrimitiveDesc), sizeof(RnnDesc) / 2);
   PrimitiveDesc desc;
   desc.op = RnnDesc();

@@ -59,7 +59,7 @@ void expectCap(const char *variable, CpuIsa cap) {
 
 } // namespace
 
-TEST(Target, TextLeadsBack) {
+TEST(Target, TextRoundTrips) {
   for (CpuIsa isa : allIsas) {
     Target target{isa, 48, 2048, 32768};
     Result<Target> parsed = Target::parse(target.text());
@@ -73,7 +73,7 @@ TEST(Target, TextLeadsBack) {
   EXPECT_EQ(*Target::parse("native"), Target::host());
 }
 
-TEST(Target, TextOfArmLeadsBack) {
+TEST(Target, TextOfArmRoundTrips) {
   for (std::string_view text : {"neon", "neon_dotprod", "neon_bf16:l2=512", "neon:l1=32", "sve:vl=128", "sve:vl=256",
                                 "sve_bf16:vl=512,l1=32,l3=65536"}) {
     Result<Target> target = Target::parse(text);
@@ -121,7 +121,7 @@ TEST(Target, RunsWhatItsLevelIncludes) {
   EXPECT_FALSE(runs("spirv64", "spirv64:sg=8"));
 }
 
-TEST(Target, TextOfADeviceLeadsBack) {
+TEST(Target, TextOfADeviceRoundTrips) {
   for (std::string_view text :
        {"spirv64:sg=16+32,group=1024,slm=65536", "spirv64:sg=8+16+32,group=512,slm=131072,f16,f64",
         "spirv64:sg=1+128,group=1,slm=1,f64", "spirv64:sg=16+32,group=1024,slm=65536,vec=4",
@@ -150,7 +150,7 @@ TEST(Target, AcceptsTheNamesOfOneDnnInAnyCase) {
   EXPECT_EQ(Target::parse("avx10_1_512_amx")->isa, CpuIsa::Avx512Amx);
 }
 
-TEST(Target, RefusesTheRestWithTheValue) {
+TEST(Target, RefusesInvalidTextWithTheValue) {
   const std::pair<std::string_view, std::string_view> cases[] = {
       {"", "target '' is unknown"},
       {"pentium", "target 'pentium' is unknown"},
@@ -228,7 +228,7 @@ TEST(Key, HoldsBuildTargetAndDescriptor) {
   EXPECT_EQ(key, makeKey(desc, target));
 }
 
-TEST(Key, EveryFieldOfTheTargetCounts) {
+TEST(Key, EveryFieldOfTheTargetChangesTheKey) {
   PrimitiveDesc desc;
   const Target base;
   for (Target other : {Target{CpuIsa::Avx2}, Target{CpuIsa::Sse42, 33}, Target{CpuIsa::Sse42, 32, 1025},

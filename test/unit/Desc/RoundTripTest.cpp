@@ -94,7 +94,7 @@ TEST(RoundTrip, DifferentProblemsHaveDifferentTextBytesAndKeys) {
   }
 }
 
-TEST(RoundTrip, DamagedBytesAreRefusedOrAreWhatTheySay) {
+TEST(RoundTrip, DamagedBytesAreRefusedOrRoundTrip) {
   size_t accepted = 0, refused = 0;
   for (uint64_t seed = firstSeed; seed < firstSeed + 20000; ++seed) {
     RandomDesc random(seed);
@@ -113,7 +113,7 @@ TEST(RoundTrip, DamagedBytesAreRefusedOrAreWhatTheySay) {
   EXPECT_GT(refused, accepted);
 }
 
-TEST(RoundTrip, DamagedTextIsRefusedWithACaretOrIsWhatItSays) {
+TEST(RoundTrip, DamagedTextIsRefusedWithACaretOrRoundTrips) {
   for (uint64_t seed = firstSeed; seed < firstSeed + 10000; ++seed) {
     RandomDesc random(seed);
     std::string text = damaged(random.problem().text(), random, random.chance(80));

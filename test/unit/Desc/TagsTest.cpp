@@ -34,7 +34,7 @@ Result<TensorDesc> make(std::string_view tag) {
 
 } // namespace
 
-TEST(Tags, EveryPlainTagLeadsBack) {
+TEST(Tags, EveryPlainTagRoundTrips) {
   for (std::string_view tag :
        {"a",     "ab",    "ba",    "abc",    "acb",    "bac",    "bca",          "cba",          "abcd",  "abdc",
         "acdb",  "bacd",  "bcda",  "cdba",   "dcab",   "abcde",  "abdec",        "acbde",        "acdeb", "bacde",
@@ -46,7 +46,7 @@ TEST(Tags, EveryPlainTagLeadsBack) {
   }
 }
 
-TEST(Tags, EveryBlockedTagLeadsBack) {
+TEST(Tags, EveryBlockedTagRoundTrips) {
   for (std::string_view tag :
        {"aB16b", "aBcd16b", "aBcd8b", "ABcd4b16a4b", "ABcd16b16a2b", "BAcd16a16b", "aBCde16c16b", "ABc8a4b", "Abcd32a",
         "aCBdef16c16b", "AB48a16b", "cdeBa4b", "BcdA16a32b4a", "defcbA16a"}) {
@@ -151,7 +151,7 @@ TEST(Tags, LayoutsWithoutATagHaveNone) {
   }
 }
 
-TEST(Tags, WhatIsNoTagIsRefused) {
+TEST(Tags, InvalidTagsAreRefused) {
   const std::pair<std::string_view, std::string_view> cases[] = {
       {"", "rank 0"},
       {"ab", "is of rank 2, the tensor of rank 3"},

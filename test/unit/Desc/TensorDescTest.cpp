@@ -164,7 +164,7 @@ TEST(TensorDesc, FloatsOfTheExtrasCompareByBits) {
   EXPECT_TRUE(a == b);
 }
 
-TEST(TensorDesc, WhatFollowsTheRankMeansNothing) {
+TEST(TensorDesc, EntriesBeyondTheRankAreIgnored) {
   TensorDesc a = tagged({4, 4}, "ab"), b = a;
   b.dims[5] = 9;
   b.strides[11] = 3;

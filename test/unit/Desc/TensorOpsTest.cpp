@@ -90,7 +90,7 @@ TEST(Submemory, KeepsThePaddingAtTheRightBorder) {
   EXPECT_EQ(again.offset0, parent.strides[0]);
 }
 
-TEST(Submemory, LeavesTheRestOfABlockToTheParent) {
+TEST(Submemory, DoesNotIncludeTheRestOfABlock) {
   TensorDesc part = *tagged({2, 20}, "aB16b").submemory(Dims{2, 10}, Dims{0, 0});
   EXPECT_EQ(part.paddedDims[1], 10);
   EXPECT_FALSE(part.hasPadding());
@@ -134,7 +134,7 @@ TEST(PermuteAxes, RenamesTheDims) {
   EXPECT_EQ(tagged({3, 5}, "ab").permuteAxes(std::vector<int>{1, 0})->tag(), "ba");
 }
 
-TEST(PermuteAxes, RefusesWhatIsNoPermutation) {
+TEST(PermuteAxes, RefusesOtherThanPermutations) {
   TensorDesc in = tagged({3, 5}, "ab");
   expectFailure(in.permuteAxes(std::vector<int>{0, 0}), Status::InvalidArguments, "axis 0");
   expectFailure(in.permuteAxes(std::vector<int>{0, 2}), Status::InvalidArguments, "axis 2");
@@ -163,7 +163,7 @@ TEST(Reshape, SplitsAndMergesDenseGroups) {
   EXPECT_EQ(tagged({6, 4}, "any").reshape(Dims{24})->tag(), "any");
 }
 
-TEST(Reshape, RefusesTheRest) {
+TEST(Reshape, RefusesOtherShapes) {
   expectFailure(tagged({6, 4}, "ab").reshape(Dims{5, 5}), Status::InvalidArguments, "24 elements are needed");
   expectFailure(tagged({6, 4}, "ba").reshape(Dims{24}), Status::InvalidArguments, "not dense");
   expectFailure(strided({6, 4}, {10, 1}).reshape(Dims{24}), Status::InvalidArguments, "not dense");

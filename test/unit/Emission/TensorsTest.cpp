@@ -77,7 +77,7 @@ int64_t addressIn(MemRefType type, ArrayRef<int64_t> index) {
   return offset;
 }
 
-TEST(Tensors, MapsLeadToTheElements) {
+TEST(Tensors, MapsGiveTheAddressesOfElements) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
   std::mt19937 engine(1);
   for (int i = 0; i < 300; ++i) {

@@ -27,7 +27,7 @@ void expectAlike(MemRefType type) {
   EXPECT_EQ(found->offset, offset);
 }
 
-TEST(Strides, OfDenseMemrefs) {
+TEST(Strides, MatchMlirForDenseMemrefs) {
   MLIRContext context;
   std::mt19937 engine(1);
   for (int i = 0; i < 2000; ++i) {
@@ -39,7 +39,7 @@ TEST(Strides, OfDenseMemrefs) {
   }
 }
 
-TEST(Strides, OfOtherLayouts) {
+TEST(Strides, MatchMlirForOtherLayouts) {
   MLIRContext context;
   const Type element = Float32Type::get(&context);
   for (int64_t stride : {int64_t(1), int64_t(12), ShapedType::kDynamic})

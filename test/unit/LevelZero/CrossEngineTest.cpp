@@ -170,7 +170,7 @@ TEST(LevelZero, AReorderGoesToAnotherDevice) {
     }
 }
 
-TEST(LevelZero, MemoryOnTheWrongSideIsRefused) {
+TEST(LevelZero, MemoryOfTheWrongEngineIsRefused) {
   const engine device(engine::kind::gpu, 0), cpu(engine::kind::cpu, 0);
   DeviceRun run(device, reorderLine("4", fromHost), addOne);
   const memory onDevice(run.desc.src_desc(), device), onHost(run.desc.src_desc(), cpu);
@@ -191,7 +191,7 @@ TEST(LevelZero, MemoryOnTheWrongSideIsRefused) {
 
 #ifdef QUERN_TEST_HAS_COMPILER
 
-TEST(LevelZero, BytesBetweenTheElementsOfTheHostAreKept) {
+TEST(LevelZero, GapsInHostMemoryAreNotChanged) {
   const engine device(engine::kind::gpu, 0);
   const primitive_desc desc(device, "reorder src=f32:4x16:ab dst=f32:4x16:s20x1:off3 src_engine=gpu");
   const memory src(desc.src_desc(), device), dst(desc.dst_desc(), engine(engine::kind::cpu, 0));

@@ -212,7 +212,7 @@ TEST_F(ZeDriver, ABrokenModuleIsAnErrorWithALog) {
   }
 }
 
-TEST_F(ZeDriver, WhatHardwareWouldRefuseIsRefused) {
+TEST_F(ZeDriver, RefusesWhatHardwareRefuses) {
   ze_kernel_handle_t made = kernel("add_one", 16), missing{};
   const ze_kernel_desc_t unknown{ZE_STRUCTURE_TYPE_KERNEL_DESC, nullptr, 0, "nothing_of_that_name"};
   EXPECT_EQ(zeKernelCreate(module, &unknown, &missing), ZE_RESULT_ERROR_INVALID_KERNEL_NAME);

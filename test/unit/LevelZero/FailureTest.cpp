@@ -70,17 +70,17 @@ void failEachCall(const DeviceRun::Maker &make, float sum, unsigned flags, Failu
 #define FAILURE(name)                                                                                                  \
   Failure { name, #name }
 
-TEST(EachCall, OfAStep) {
+TEST(EachCall, MayFailInAStep) {
   failEachCall(addOne, 1, quern_stream_in_order, FAILURE(ZE_RESULT_ERROR_DEVICE_LOST));
   failEachCall(addOne, 1, quern_stream_out_of_order, FAILURE(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY));
 }
 
-TEST(EachCall, OfAProgram) {
+TEST(EachCall, MayFailInAProgram) {
   failEachCall(addTwoByRows, 2, quern_stream_in_order, FAILURE(ZE_RESULT_ERROR_DEVICE_LOST));
   failEachCall(addTwoByRows, 2, quern_stream_in_order, FAILURE(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY));
 }
 
-TEST(EachCall, OfAProfiledProgram) {
+TEST(EachCall, MayFailInAProfiledProgram) {
   failEachCall(addTwoByRows, 2, quern_stream_in_order | quern_stream_profiling,
                FAILURE(ZE_RESULT_ERROR_MODULE_BUILD_FAILURE));
 }

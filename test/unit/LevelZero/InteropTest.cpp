@@ -145,7 +145,7 @@ TEST_F(Interop, AnExecutionIsOrderedByEvents) {
     }
 }
 
-TEST_F(Interop, TheCppInterfaceDoesTheSame) {
+TEST_F(Interop, TheCppInterfaceMatchesTheCInterface) {
   const engine own = ze_interop::make_engine(driver, device, context);
   EXPECT_TRUE(ze_interop::get_driver(own) == driver && ze_interop::get_device(own) == device &&
               ze_interop::get_context(own) == context);
@@ -185,7 +185,7 @@ TEST_F(Interop, AnEngineComesBackFromItsCacheBlob) {
 }
 
 /// The driver fails if a kernel runs with freed memory.
-TEST_F(Interop, MemoryGoesWhenTheDeviceIsDoneWithIt) {
+TEST_F(Interop, MemoryIsFreedAfterItsLastUse) {
   const engine own = ze_interop::make_engine(driver, device, context);
   DeviceRun run(own, softmaxLine("4"), addOne);
   const stream order(own);
@@ -230,7 +230,7 @@ TEST_F(Interop, OtherMemoryAtTheSameAddressIsRecordedAgain) {
 }
 
 /// The barrier of a failed wait is reached while a later wait is for more commands.
-TEST_F(Interop, AWaitIsForAllThatWasBeforeIt) {
+TEST_F(Interop, AWaitCoversAllEarlierWork) {
   const engine own = ze_interop::make_engine(driver, device, context);
   DeviceRun run(own, softmaxLine("4"), addOne);
   const memory src = ze_interop::make_memory(run.desc.src_desc(), own, source),
@@ -287,7 +287,7 @@ TEST_F(Interop, ALostDeviceIsAnErrorAtEveryWait) {
 #ifdef QUERN_TEST_HAS_COMPILER
 
 /// TearDown() detects objects of the context that a cache has kept.
-TEST_F(Interop, NothingIsKeptOfALentContext) {
+TEST_F(Interop, NothingOfABorrowedContextIsKept) {
   const engine own = ze_interop::make_engine(driver, device, context);
   const primitive_desc desc(own, softmaxLine("4"));
   const memory src = ze_interop::make_memory(desc.src_desc(), own), dst = ze_interop::make_memory(desc.dst_desc(), own);
@@ -414,7 +414,7 @@ TEST_F(Interop, NullIsRefusedByName) {
   EXPECT_THAT(quern_get_last_error_message(), Not(HasSubstr("is null")));
 }
 
-TEST_F(Interop, WhatDoesNotFitIsRefused) {
+TEST_F(Interop, MismatchingHandlesAreRefused) {
   quern_engine_t made = nullptr;
   ASSERT_DONE(quern_ze_interop_engine_create(&made, driver, device, context));
   engine own;

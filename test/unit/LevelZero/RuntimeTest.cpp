@@ -23,7 +23,7 @@ namespace {
 
 engine gpu() { return engine(engine::kind::gpu, 0); }
 
-TEST(LevelZero, AnEngineSaysWhatItsCodeIsCompiledFor) {
+TEST(LevelZero, AnEngineReportsItsTarget) {
   ASSERT_GE(engine::get_count(engine::kind::gpu), 1u);
   quern_engine_info_t info{};
   const engine device = gpu();
@@ -43,7 +43,7 @@ bool hasVectors(const char *type) {
   return std::string_view(info.target).find(",vec=16") != std::string_view::npos;
 }
 
-TEST(ADevice, HasVectorsOfAWorkItemIfItIsAGpu) {
+TEST(ADevice, UsesPerWorkItemVectorsOnAGpu) {
   GTEST_FLAG_SET(death_test_style, "threadsafe"); // separate processes, whose driver reads the type
   EXPECT_EXIT(std::_Exit(hasVectors("gpu") ? 0 : 1), testing::ExitedWithCode(0), "");
   EXPECT_EXIT(std::_Exit(hasVectors("cpu") ? 1 : 0), testing::ExitedWithCode(0), "");
@@ -92,7 +92,7 @@ TEST(LevelZero, ExecutionsInOrderSeeEachOther) {
     ASSERT_EQ(values[i], static_cast<float>(i) + 50) << i;
 }
 
-TEST(LevelZero, ExecutionsOutOfOrderAreThereAfterWaiting) {
+TEST(LevelZero, OutOfOrderExecutionsAreCompleteAfterWaiting) {
   const engine device = gpu();
   stream order(device, stream::flags::out_of_order);
   std::vector<DeviceRun> runs;
@@ -157,7 +157,7 @@ Artifact scale(const VerifiedProblem &problem, const Target &target, bool inTwo)
   return artifact;
 }
 
-TEST(LevelZero, ScalarsOfTheHostAreThoseOfTheCall) {
+TEST(LevelZero, HostScalarsAreReadAtEachCall) {
   const engine device = gpu();
   stream order(device);
   for (bool inTwo : {false, true}) {
@@ -211,7 +211,7 @@ TEST(LevelZero, AKernelIsLoadedOnceForADevice) {
   EXPECT_EQ(given.get_data_handle(), same.get_data_handle());
 }
 
-TEST(LevelZero, ACacheBlobHasWhatTheDriverMade) {
+TEST(LevelZero, ACacheBlobContainsTheDriversBinary) {
   const engine device = gpu();
   DeviceRun run(device, softmaxLine("8"), addOne);
   const std::vector<uint8_t> given = blobOf(device, softmaxLine("8"), addOne), blob = run.kernel.get_cache_blob();
@@ -254,7 +254,7 @@ TEST(LevelZero, MemoryOfAnotherKindIsRefusedByName) {
               HasSubstr("the stream is of another engine"));
 }
 
-TEST(LevelZero, WhatADeviceHasNotIsRefused) {
+TEST(LevelZero, UnsupportedDeviceFeaturesAreRefused) {
   const engine device = gpu();
   const DeviceRun run(device, softmaxLine("8"), addOne);
   EXPECT_EQ(quern_primitive_get_launch_counts(run.kernel.get(), nullptr, nullptr, nullptr), quern_unimplemented);
@@ -271,7 +271,7 @@ TEST(LevelZero, WhatADeviceHasNotIsRefused) {
               testing::ContainsRegex("cannot allocate 4611686018427387904 bytes; .* allows [0-9]+"));
 }
 
-TEST(LevelZero, WhatDoesNotBuildIsAnErrorWithTheLog) {
+TEST(LevelZero, BuildErrorsContainTheLog) {
   const engine device = gpu();
   const auto broken = [](const VerifiedProblem &problem, const Target &target) {
     Artifact artifact = addOne(problem, target);
@@ -306,7 +306,7 @@ int useTheCpu(const DeviceRun &parents) {
   return values[3] == 5 && engine::get_count(engine::kind::gpu) == 0 && driverCalls() == before ? 0 : 1;
 }
 
-TEST(LevelZero, AChildOfForkHasTheCpuAlone) {
+TEST(LevelZero, AChildOfForkHasOnlyTheCpu) {
 #if __has_feature(thread_sanitizer)
   GTEST_SKIP() << "ThreadSanitizer does not support forks of processes with threads";
 #endif

@@ -67,7 +67,7 @@ struct Kernels {
   DeviceRun step, program;
 };
 
-TEST(Threads, AskForDevicesAtOnce) {
+TEST(Threads, QueryDevicesConcurrently) {
   std::atomic<size_t> sum{0};
   onThreads([&](int) {
     sum += engine::get_count(engine::kind::gpu);

@@ -196,7 +196,7 @@ TEST(RnnBackwardVerify, ListsTheArguments) {
 }
 
 // Each gradient may be absent, as long as one is present.
-TEST(RnnBackwardVerify, AcceptsAnyGradientAlone) {
+TEST(RnnBackwardVerify, AcceptsEachGradientByItself) {
   for (std::string_view one : {"diff_src_layer=f32:2x3x4:abc", "diff_src_iter=f32:1x1x3x6:abcd",
                                "diff_src_iter_c=f32:1x1x3x8:abcd", "diff_weights_layer=f32:1x1x4x4x8:abcde",
                                "diff_weights_iter=f32:1x1x6x4x8:abcde", "diff_weights_peephole=f32:1x1x3x8:abcd",
@@ -217,7 +217,7 @@ TEST(RnnBackwardVerify, AcceptsAnyGradientAlone) {
 }
 
 // Settings without effect do not change the problem, such as the flag if no gradient is accumulated.
-TEST(RnnBackwardVerify, DropsWhatMeansNothing) {
+TEST(RnnBackwardVerify, IgnoresFieldsWithoutEffect) {
   EXPECT_EQ(accepted(lstm + "alpha=1 flags=65537 " + layers + weights + ofSrc).desc,
             accepted(lstm + layers + weights + ofSrc).desc);
   EXPECT_NE(accepted(everything + "flags=1").desc, accepted(everything).desc);

@@ -292,7 +292,7 @@ TEST(RnnVerify, ListsTheArguments) {
 }
 
 // Settings without effect do not change the problem.
-TEST(RnnVerify, DropsWhatMeansNothing) {
+TEST(RnnVerify, IgnoresFieldsWithoutEffect) {
   EXPECT_EQ(accepted(lstm + "alpha=1 beta=2 flags=65537 " + layers + weights).desc,
             accepted(lstm + layers + weights).desc);
   std::string relu =
@@ -373,7 +373,7 @@ TEST(RnnLayouts, FollowTheTarget) {
 
 // The sizes in bytes of the page's table, computed by hand: a change needs another version, because backward of another
 // version must refuse the workspace.
-TEST(RnnWorkspace, IsThatOfThePage) {
+TEST(RnnWorkspace, MatchesTheDocumentation) {
   const std::string one = " direction=left2right src_layer=f32:50x16x512:tnc dst_layer=f32:50x16x512:tnc ";
   auto bytesOf = [&](const std::string &line) { return accepted(line).arguments.back().desc.bytes(); };
   auto weightsOf = [](int gates) {
@@ -400,7 +400,7 @@ TEST(RnnWorkspace, IsThatOfThePage) {
 
 // If T and N are open, so is the size of the workspace. Kernels receive derived sizes instead: the number of rows, the
 // number of chunks of 64 rows, and the offsets of all sections except the first.
-TEST(RnnWorkspace, OfOpenSizesFollowsFromThem) {
+TEST(RnnWorkspace, SizeFollowsFromRuntimeDims) {
   const VerifiedProblem open = accepted(
       "rnn fwd_t cell=lstm direction=bidirectional_concat src_layer=bf16:?x?x4:abc weights_layer=bf16:1x2x4x4x7:any "
       "weights_iter=bf16:1x2x6x4x7:any weights_projection=bf16:1x2x7x6:any dst_layer=bf16:?x?x12:abc");

@@ -321,7 +321,7 @@ TEST(Verify, ImplementationsAreNamedByTheirTarget) {
     }
 }
 
-TEST(DeviceVerify, WhatADeviceLacksIsRefusedByName) {
+TEST(DeviceVerify, MissingDeviceFeaturesAreRefusedByName) {
   const Target plain = *Target::parse("spirv64"), wide = *Target::parse("spirv64:f64");
   for (std::string_view line :
        {"softmax fwd_i src=f64:8x9:ab dst=f32:8x9:ab axis=1", "reorder src=f32:8x9:ab dst=f64:8x9:ba",

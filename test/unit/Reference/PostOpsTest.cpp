@@ -175,7 +175,7 @@ TEST(PostOpsReference, NanAndJumps) {
   EXPECT_FALSE(binaryRange(Alg::BinaryLt, none, Interval::around(1)).mayBeNan);
 }
 
-TEST(PostOpsReference, AChainInOrder) {
+TEST(PostOpsReference, AppliesAChainInOrder) {
   // z = ((y * s + b) * 2 + 1 if c, else e) / d, with b by row, scaled and shifted, and c by column.
   Computed c = compute("softmax fwd_i src=f32:3x5:ab dst=f32:3x5:ab axis=1 attr.scales=src,dst,post0.src_1(mask=1) "
                        "attr.zero_points=post0.src_1(type=s32) attr.post_ops=binary(alg=add,src1=s8:3x1:ba),"

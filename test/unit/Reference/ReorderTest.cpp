@@ -95,7 +95,7 @@ TEST(ReorderReference, EachIndexHasItsOwnParameters) {
             (Values{1, 1, 1, 299, 149, 74})); // (40 - 10) * 10 / 1 - 1, (50 - 20) * 10 / 2 - 1, (60 - 30) * 10 / 4 - 1
 }
 
-TEST(ReorderReference, NeighboursOfAGroupShare) {
+TEST(ReorderReference, ElementsOfAGroupShareTheirScale) {
   std::vector<int8_t> x(12, 1);
   std::vector<float> scales = {1, 2, 3, 4};
   EXPECT_EQ(compute("reorder src=s8:4x3:ab dst=f32:4x3:ab attr.scales=src(mask=1,groups=1x1)",
@@ -141,7 +141,7 @@ TEST(ReorderReference, PostOpsMakeAnInterval) {
   EXPECT_LE(possible.high, 71);
 }
 
-TEST(ReorderReference, SumsStandBehindTheElements) {
+TEST(ReorderReference, AppendsSumsAfterTheElements) {
   // 3 output channels in blocks of 2, 2 input channels: q = {100, -128, 127, 1, -2, 0}.
   std::vector<float> x = {100, -200, 200, 1, -2, 0};
   std::vector<ReferenceOutput> outputs =
@@ -185,7 +185,7 @@ TEST(ReorderReference, RnnParametersGoToTheirTensor) {
       (Values{8, 16}));
 }
 
-TEST(ReorderReference, RefusesWhatItLacks) {
+TEST(ReorderReference, RefusesMissingInputs) {
   std::vector<float> x = {1};
   for (std::string_view line :
        {"reorder src=f32:1:a dst=s8:1:a attr.scales=src", "reorder src=f32:1:a dst=s8:1:a attr.post_ops=sum"}) {
@@ -195,7 +195,7 @@ TEST(ReorderReference, RefusesWhatItLacks) {
   }
 }
 
-TEST(ReorderJudge, TakesNothingButTheExactResult) {
+TEST(ReorderJudge, AcceptsOnlyTheExactResult) {
   std::vector<float> x = {1, notANumber}, next = {std::nextafter(1.0f, 2.0f), notANumber}, other = {1, -notANumber};
   PrimitiveDesc copy = parsed("reorder src=f32:2:a dst=f32:2:a"),
                 scaled = parsed("reorder src=f32:2:a dst=f32:2:a attr.scales=src");
@@ -214,7 +214,7 @@ TEST(ReorderJudge, TakesNothingButTheExactResult) {
   EXPECT_EQ(verdict.describe(ofScaled.desc).substr(0, 16), "not exact at [0]");
 }
 
-TEST(ReorderJudge, TakesWhatANanBecomes) {
+TEST(ReorderJudge, AcceptsTheConversionOfNan) {
   // exp(inf) * sigmoid(-inf) is inf * 0 in floating-point arithmetic, but its limit is 0.
   PrimitiveDesc desc =
       parsed("reorder src=f32:2:a dst=f4_e2m1:2:a attr.post_ops=eltwise(alg=exp),eltwise(alg=swish,alpha=-0.25)");

@@ -154,7 +154,7 @@ private:
 
 } // namespace
 
-TEST(RnnBackwardJudge, TellsRightKernelsFromWrongOnes) {
+TEST(RnnBackwardJudge, DistinguishesCorrectAndWrongKernels) {
   constexpr uint64_t seeds[] = {1, 2, 3};
   constexpr int64_t count = 150;
   std::map<Mutant, int64_t> applied, missed;
@@ -195,7 +195,7 @@ TEST(RnnBackwardJudge, TellsRightKernelsFromWrongOnes) {
   }
 }
 
-TEST(RnnBackwardJudge, TellsThemApartAfterAThousandSteps) {
+TEST(RnnBackwardJudge, DistinguishesThemAfter1000Steps) {
   // Inputs are equal in many steps, so that gradients are rounded in the same direction in each.
   const char *text = "rnn bwd cell=lstm direction=left2right src_layer=f32:1000x1x6:abc "
                      "weights_layer=f32:1x1x6x4x6:abcde weights_iter=f32:1x1x6x4x6:abcde "

@@ -105,7 +105,7 @@ private:
 
 } // namespace
 
-TEST(RnnRoundings, ThoseThatAKernelChoseAreFound) {
+TEST(RnnRoundings, FindsTheRoundingsOfAKernel) {
   for (const char *line : problems) {
     int64_t moved = 0;
     for (uint64_t seed = 1; seed <= 40; ++seed) {
@@ -117,7 +117,7 @@ TEST(RnnRoundings, ThoseThatAKernelChoseAreFound) {
   }
 }
 
-TEST(RnnRoundings, OtherNumbersMustNotBeTurned) {
+TEST(RnnRoundings, OnlyNumbersNearTheMiddleMayRoundDifferently) {
   for (const char *line : problems)
     for (uint64_t seed = 1; seed <= 40; ++seed) {
       Stack stack(line, seed);

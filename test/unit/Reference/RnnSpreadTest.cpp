@@ -103,7 +103,7 @@ private:
 
 } // namespace
 
-TEST(RnnSpread, BoundsWhatFollows) {
+TEST(RnnSpread, BoundsTheEffectOfRoundings) {
   const std::string projection = " weights_peephole=f32:1x1x3x6:abcd weights_projection=";
   for (const std::string type : {"f32", "u8"})
     for (const std::string cell : {"rnn activation=relu alpha=0.5", "rnn activation=tanh", "rnn activation=logistic",

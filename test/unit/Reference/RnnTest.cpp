@@ -259,7 +259,7 @@ TEST(RnnReference, IntegersAreJudgedStepByStep) {
 
 // Within a thousandth of a midpoint either byte is right, and the next step must follow the byte that was stored.
 // Farther away, only one byte is right.
-TEST(RnnReference, MidpointsOfIntegersAreEither) {
+TEST(RnnReference, MidpointsOfIntegersMayRoundEitherWay) {
   const std::string line =
       "rnn fwd_i cell=rnn activation=relu direction=left2right src_layer=u8:2x1x1:abc weights_layer=s8:1x1x1x1x1:abcde "
       "weights_iter=s8:1x1x1x1x1:abcde bias=f32:1x1x1x1:abcd dst_layer=u8:2x1x1:abc attr.rnn.data_scale=64 "

@@ -93,7 +93,7 @@ TEST(Reference, DenormalProductsAreMeasuredAsTheLeastNormalOne) {
   EXPECT_NEAR(outputs->front().magnitude[0], 0.5 * 3 * 0x1p-126, 1e-44);
 }
 
-TEST(Reference, RefusesWhatItLacks) {
+TEST(Reference, RefusesMissingInputs) {
   auto missing = computeReference(softmax(Alg::SoftmaxAccurate, {1, 2}, 1), {});
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().status, Status::InvalidArguments);
@@ -133,7 +133,7 @@ TEST(Judge, WideOutputs) {
   EXPECT_DOUBLE_EQ(half.maxAbsError, 5 * eps);
 }
 
-TEST(Judge, NarrowOutputsMayBeEitherNeighbourNearTheMidpoint) {
+TEST(Judge, AcceptsBothNeighborsNearAMidpoint) {
   double midpoint = 1 + 0x1p-8, near = midpoint + 1e-7, far = midpoint + 1e-3;
   for (DataKind data : {DataKind::Dense, DataKind::Designed}) {
     EXPECT_TRUE(judgeOne(DataType::BF16, near, 1, 1, data).isRight);
@@ -158,7 +158,7 @@ TEST(Judge, SpecialValues) {
 }
 
 /// NaN is right only if the exact value, or one within the threshold of it, rounds to more than 448.
-TEST(Judge, NanStandsForWhatIsTooLargeForF8E4M3) {
+TEST(Judge, AcceptsNanForOverflowOfF8E4M3) {
   const double nan = std::nan(""), infinity = std::numeric_limits<double>::infinity(), near = 464 - 1e-5;
   EXPECT_TRUE(judgeOne(DataType::F8E4M3, 465, 1, nan, DataKind::Dense).isRight);
   EXPECT_TRUE(judgeOne(DataType::F8E4M3, -infinity, 1, nan, DataKind::Dense).isRight);

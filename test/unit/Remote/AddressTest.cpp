@@ -31,7 +31,7 @@ TEST(RemoteAddress, SeveralWithOptions) {
   EXPECT_EQ((*v6)[1].host, "[::1]:7000");
 }
 
-TEST(RemoteAddress, RefusesWhatIsNone) {
+TEST(RemoteAddress, RefusesInvalidAddresses) {
   for (const char *text : {"cache", "ftp://host", "redis://", "redis://host/3", "rediss:///socket", "redis://h,days=0",
                            "redis://h,db=x", "https://h,db=1", "redis://h,token-file=t", "redis://h,ca=", "redis://h,x",
                            "https://user@host", "redis://h\r\nSET"})

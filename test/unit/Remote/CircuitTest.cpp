@@ -43,7 +43,7 @@ TEST(RemoteCircuit, ProbesOneByOneWithLongerPauses) {
   EXPECT_TRUE(circuit.isClosed());
 }
 
-TEST(RemoteCircuit, AProbeThatWasCutIsDueAgain) {
+TEST(RemoteCircuit, ACanceledProbeIsRepeated) {
   Circuit circuit;
   for (int i = 0; i < Circuit::failuresToOpen; ++i)
     circuit.fail(0);

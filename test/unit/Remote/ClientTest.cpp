@@ -39,7 +39,7 @@ TEST(RemoteClient, WhatIsStoredIsFoundByAnother) {
   EXPECT_EQ(writer.counters().stores, 1u);
 }
 
-TEST(RemoteClient, AnArtifactIsBelievedWhileItsKeyIs) {
+TEST(RemoteClient, AnArtifactIsTrustedWhileItsKeyIs) {
   const Folder folder, revoked;
   const RedisProcess server(folder);
   Client &writer = openClient(folder, server.url());
@@ -77,7 +77,7 @@ TEST(RemoteClient, AHitOnThisMachineTakesLessThanAMillisecond) {
               static_cast<long long>(times[times.size() / 100 * 99] / 1000));
 }
 
-TEST(RemoteClient, ASilentServerCostsItsBoundAndThenNothing) {
+TEST(RemoteClient, ASilentServerIsSuspended) {
   constexpr int64_t waitsForScheduler = 5000 * nsPerMs; // other processes may use the cores
   const Folder folder;
   const SilentServer server;
@@ -100,7 +100,7 @@ TEST(RemoteClient, ASilentServerCostsItsBoundAndThenNothing) {
   }
 }
 
-TEST(RemoteClient, AServerThatComesBackIsAskedAgain) {
+TEST(RemoteClient, ARecoveredServerIsAskedAgain) {
   const Folder folder;
   RedisProcess server(folder);
   Client &client = openClient(folder, server.url(), 200);
@@ -121,7 +121,7 @@ TEST(RemoteClient, AServerThatComesBackIsAskedAgain) {
   EXPECT_TRUE(isBack);
 }
 
-TEST(RemoteClient, StoresAreBoundedAndNobodyWaits) {
+TEST(RemoteClient, StoresAreBoundedAndDoNotBlock) {
   const Folder folder;
   const SilentServer server;
   Client &client = openClient(folder, server.url("redis"), 50);
@@ -195,7 +195,7 @@ std::atomic<int> turnsWanted{0}, turnsDone{0};
 
 /// A fork may wait for a thread that is about to look up or store an entry, such as one that compiles in the
 /// background.
-TEST(RemoteClient, AThreadThatAForkWaitsForIsNotHeldUp) {
+TEST(RemoteClient, ThreadsThatAForkWaitsForAreNotBlocked) {
   // Handlers registered first run last, when the client is already suspended.
   pthread_atfork(
       [] {
@@ -227,7 +227,7 @@ TEST(RemoteClient, AThreadThatAForkWaitsForIsNotHeldUp) {
 }
 
 /// A process with stores that the server does not accept exits in time.
-TEST(RemoteClient, TheEndWaitsForATenthOfASecond) {
+TEST(RemoteClient, TheEndOfTheProcessWaits100Ms) {
 #if __has_feature(thread_sanitizer)
   GTEST_SKIP() << "with this sanitizer the child of a fork cannot start threads";
 #endif

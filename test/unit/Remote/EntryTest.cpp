@@ -35,7 +35,7 @@ std::string anArtifact() {
 
 EntryKey entryKeyOf(const char *bytes = "key") { return {nameOfEntry(bytes), "avx2", "build"}; }
 
-TEST(RemoteEntry, OpensWithTheWritersKeyAlone) {
+TEST(RemoteEntry, OpensOnlyWithTheWritersKey) {
   const PrivateKey writer = newKey(), other = newKey();
   const std::string entry = sealEntry(entryKeyOf(), "artifact", now + 10, writer);
   const PublicKey both[] = {other.publicKey, writer.publicKey};
@@ -54,7 +54,7 @@ TEST(RemoteEntry, HoldsUntilItsExpiry) {
       << "a clock that is slow";
 }
 
-TEST(RemoteEntry, IsOfOneKeyTargetAndBuild) {
+TEST(RemoteEntry, IsValidForOneKeyTargetAndBuild) {
   const PrivateKey writer = newKey();
   const std::string entry = sealEntry(entryKeyOf(), "artifact", now + 10, writer);
   EntryKey target = entryKeyOf(), build = entryKeyOf();
@@ -64,7 +64,7 @@ TEST(RemoteEntry, IsOfOneKeyTargetAndBuild) {
     EXPECT_EQ(openEntry(entry, key, now, {&writer.publicKey, 1}).verdict, Verdict::Mismatched);
 }
 
-TEST(RemoteEntry, NoChangedBitAndNoMissingByteIsSound) {
+TEST(RemoteEntry, ChangedBitsAndMissingBytesAreRefused) {
   const PrivateKey writer = newKey();
   std::string entry = sealEntry(entryKeyOf(), "artifact", now + 10, writer);
   for (size_t bit = 0; bit < entry.size() * 8; ++bit) {
@@ -84,7 +84,7 @@ TEST(RemoteEntry, IsNeverBeyondTheLimit) {
   EXPECT_EQ(openEntry(std::string(mostEntryBytes + 1, 'x'), entryKeyOf(), now, {}).verdict, Verdict::Unsigned);
 }
 
-TEST(RemoteEntry, NamesComeFromWhoAsks) {
+TEST(RemoteEntry, NamesComeFromTheCaller) {
   const std::string artifact = anArtifact(), stripped = withoutNames(artifact);
   EXPECT_EQ(stripped.find("secret"), std::string::npos);
   Result<std::string> restored = withNames(stripped, "key", "softmax of something secret", entryKeyOf());

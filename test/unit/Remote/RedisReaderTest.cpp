@@ -44,7 +44,7 @@ TEST(RemoteRedisReader, ReadsRepliesInAnyPieces) {
   }
 }
 
-TEST(RemoteRedisReader, HoldsNoMoreThanItIsGiven) {
+TEST(RemoteRedisReader, RefusesRepliesBeyondTheLimit) {
   EXPECT_FALSE(readIn("*2147483647\r\n", 100)) << "no array was requested";
   const Result<std::unique_ptr<RedisReply>> promised = readIn("*2147483647\r\n:1\r\n", 100, true);
   EXPECT_TRUE(!promised || !*promised);

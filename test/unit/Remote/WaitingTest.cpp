@@ -35,7 +35,7 @@ struct Caller {
 
 int64_t msSince(int64_t start) { return (steadyNs() - start) / nsPerMs; }
 
-TEST(RemoteWaiting, AnAnswerThatIsLateMayComeBeforeTheCompiler) {
+TEST(RemoteWaiting, ALateAnswerIsUsedBeforeTheCompilerIsFinished) {
   const Folder folder;
   const RedisProcess server(folder);
   Client &client = openClient(folder, server.url(), 50);
@@ -54,7 +54,7 @@ TEST(RemoteWaiting, AnAnswerThatIsLateMayComeBeforeTheCompiler) {
   EXPECT_EQ(client.counters().late_hits, 1u);
 }
 
-TEST(RemoteWaiting, TheCompilerMayComeBeforeTheAnswer) {
+TEST(RemoteWaiting, TheCompilerMayBeFasterThanTheAnswer) {
   const Folder folder;
   const SilentServer server;
   for (const char *scheme : {"redis", "http"}) {
@@ -69,7 +69,7 @@ TEST(RemoteWaiting, TheCompilerMayComeBeforeTheAnswer) {
   }
 }
 
-TEST(RemoteWaiting, WhoeverIsTakenBackWaitsNoLonger) {
+TEST(RemoteWaiting, CanceledRequestsReturn) {
   const Folder folder;
   const SilentServer silent;
   const RedisProcess server(folder);
@@ -84,7 +84,7 @@ TEST(RemoteWaiting, WhoeverIsTakenBackWaitsNoLonger) {
   EXPECT_LT(msSince(start), 2000);
 }
 
-TEST(RemoteWaiting, AHolderThatNeverStoresCostsThePatienceOnce) {
+TEST(RemoteWaiting, AHolderThatNeverStoresDelaysOnlyOnce) {
   const Folder folder;
   const RedisProcess server(folder);
   Client &first = openClient(folder, server.url(), 2000), &second = openClient(folder, server.url(), 2000),
@@ -107,7 +107,7 @@ TEST(RemoteWaiting, AHolderThatNeverStoresCostsThePatienceOnce) {
   EXPECT_LT(msSince(last), 500);
 }
 
-TEST(RemoteWaiting, ThePatienceMayBeNothing) {
+TEST(RemoteWaiting, WaitingMayBeDisabled) {
   const Folder folder;
   const RedisProcess server(folder);
   Client &first = openClient(folder, server.url(), 2000), &second = openClient(folder, server.url(), 2000);

@@ -110,7 +110,7 @@ TEST(Walk, GoesByItsStepWithinARun) {
   }
 }
 
-TEST(Walk, AdvancesAlikeFromEveryMultiple) {
+TEST(Walk, AdvancesEquallyFromEveryMultiple) {
   unsigned known = 0;
   for (unsigned seed = 0; seed < rounds; ++seed) {
     Draw draw(seed);
@@ -129,7 +129,7 @@ TEST(Walk, AdvancesAlikeFromEveryMultiple) {
   EXPECT_EQ(Walk({{1, 16, 1}, {16, 0, 100}}, 64).advance(8, 4), std::nullopt); // may leave the block
 }
 
-TEST(Walk, TellsApartWhatItSays) {
+TEST(Walk, DigitsDifferIfItTellsAllApart) {
   unsigned apart = 0;
   for (unsigned seed = 0; seed < rounds; ++seed) {
     Draw draw(seed);
@@ -224,7 +224,7 @@ struct ReadSum {
   }
 };
 
-TEST(Digits, AreWhatTheExpressionSays) {
+TEST(Digits, MatchTheExpression) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   unsigned read = 0;
   for (unsigned seed = 0; seed < rounds; ++seed) {
@@ -267,7 +267,7 @@ TEST(Digits, TakeOneShift) {
 }
 
 /// A Walk without a shift, cut there, equals a sum over the dims between the cuts.
-TEST(Cuts, NestAndServeEveryWalk) {
+TEST(Cuts, NestAndAreValidForEveryWalk) {
   for (unsigned seed = 0; seed < rounds; ++seed) {
     Draw draw(seed);
     int64_t extent = 1 + draw.below(200);
@@ -298,7 +298,7 @@ TEST(Cuts, NestAndServeEveryWalk) {
   }
 }
 
-TEST(Cuts, AreWhatEveryWalkHas) {
+TEST(Cuts, AreCommonToAllWalks) {
   const Walk blocks({{1, 16, 1}, {16, 0, 100}}, 64), pairs({{1, 2, 1}, {2, 0, 50}}, 64),
       threes({{1, 6, 1}, {6, 0, 50}}, 64);
   EXPECT_EQ(commonCuts({&blocks}), (Numbers{16}));
@@ -337,7 +337,7 @@ protected:
 
 constexpr const char *plain = "affine_map<(i, j) -> (i, j)>";
 
-TEST_F(Problems, LieWhereTheirMapsSay) {
+TEST_F(Problems, AddressesFollowTheMaps) {
   unsigned read = 0;
   for (unsigned seed = 0; seed < 1000; ++seed) {
     Draw draw(seed);
@@ -426,7 +426,7 @@ TEST_F(Problems, SeeThroughViews) {
   EXPECT_EQ(problem.prologue.size(), 1U);
 }
 
-TEST_F(Problems, SayWhyTheyAreNone) {
+TEST_F(Problems, RefusalsHaveAReason) {
   const std::string types = "memref<4x8xf32>;memref<4x8xf32>", arguments = "%x: memref<4x8xf32>, %y: memref<4x8xf32>";
   auto whyNot = [&](const std::string &before) { return readMove(arguments, plain, plain, types, before).whyNot; };
   EXPECT_EQ(whyNot("%c0 = arith.constant 0 : index\n%s = memref.load %x[%c0, %c0] : memref<4x8xf32>\n"), "");

@@ -60,7 +60,7 @@ std::string textOf(const TransposedSum &sum) {
 
 class TransposedSums : public ::testing::TestWithParam<TransposedSum> {};
 
-TEST_P(TransposedSums, TouchNothingBeyondTheirBuffers) {
+TEST_P(TransposedSums, AccessOnlyTheirBuffers) {
   const TransposedSum &sum = GetParam();
   KernelCompiler compiler;
   std::string text = textOf(sum);

@@ -19,7 +19,7 @@ concept IsAdded = requires(T size) { size + size; };
 template <typename T>
 concept IsBounded = requires(T size) { size < 2; };
 
-TEST(Size, IsNoNumber) {
+TEST(Size, IsNotANumber) {
   static_assert(!std::is_convertible_v<Size, int64_t> && !std::is_constructible_v<int64_t, Size>);
   static_assert(!IsMultiplied<Size> && !IsAdded<Size> && !IsBounded<Size>);
   static_assert(IsMultiplied<int64_t> && IsAdded<int64_t> && IsBounded<int64_t>);
@@ -37,7 +37,7 @@ TEST(Size, IsNoNumber) {
 #endif
 }
 
-TEST(Size, SaysWhatIsSure) {
+TEST(Size, KnowsProvableRelations) {
   const Size number = 12, open = Size::open(7);
   EXPECT_TRUE(number.isMultipleOf(4) && !number.isMultipleOf(5) && !open.isMultipleOf(1));
   EXPECT_TRUE(number.isBelow(13) && !number.isBelow(12) && !open.isBelow(int64_t(1) << 62));
@@ -52,7 +52,7 @@ TEST(Size, SaysWhatIsSure) {
   EXPECT_EQ(knownOf(Sizes{3, 4}), (Numbers{3, 4}));
 }
 
-TEST(Size, EqualsItselfAlone) {
+TEST(Size, EqualsOnlyItself) {
   EXPECT_EQ(Size(3), 3);
   EXPECT_NE(Size(3), Size::open(3));
   EXPECT_EQ(Size::open(3), Size::open(3));

@@ -65,7 +65,7 @@ TEST(Bytes, ReadBackWhatWasWritten) {
   EXPECT_TRUE(in.ok() && in.atEnd());
 }
 
-TEST(Bytes, AShortReadFailsForGood) {
+TEST(Bytes, AShortReadFailsPermanently) {
   ByteReader in(std::string_view("\x05\0\0\0ab", 6));
   EXPECT_EQ(in.getString(), "");
   EXPECT_FALSE(in.ok());
@@ -76,7 +76,7 @@ TEST(Bytes, AShortReadFailsForGood) {
   EXPECT_FALSE(huge.ok());
 }
 
-TEST(Stage, NamesLeadBack) {
+TEST(Stage, NamesRoundTrip) {
   for (std::string_view name : stageNames) {
     auto stage = stageFromName(name);
     ASSERT_TRUE(stage) << name;
@@ -98,7 +98,7 @@ TEST(Concat, IgnoresTheGlobalLocale) {
   EXPECT_EQ(text, "1234567 0.5");
 }
 
-TEST(CheckedInt, AnOverflowStays) {
+TEST(CheckedInt, AnOverflowPersists) {
   CheckedInt product = CheckedInt(INT64_MAX) * CheckedInt(2);
   EXPECT_TRUE(product.overflowed());
   EXPECT_TRUE((product + CheckedInt(1)).overflowed());

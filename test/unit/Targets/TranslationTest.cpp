@@ -172,7 +172,7 @@ TEST_F(Translation, OfLoopsAndAddresses) {
 }
 
 /// Unknown operations are left to MLIR, and no part of them is dropped.
-TEST_F(Translation, LeavesTheRest) {
+TEST_F(Translation, LeavesOtherOperations) {
   expectUnknown("llvm.func @declared()");
   expectUnknown("llvm.func internal @own() { llvm.return }");
   expectUnknown("llvm.func spir_kernelcc @device() { llvm.return }");

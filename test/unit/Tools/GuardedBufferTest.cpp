@@ -73,7 +73,7 @@ TEST(GuardedBuffer, CanariesShowWritesOnTheOtherSide) {
   }
 }
 
-TEST(GuardedBuffer, NothingIsLeftOfTheOneBefore) {
+TEST(GuardedBuffer, NewBuffersContainNoOldData) {
   const char *pages = nullptr;
   {
     GuardedBuffer first(300);

@@ -62,7 +62,7 @@ TEST(ProblemData, CatchesStrayWrites) {
   EXPECT_EQ(data->strayWrites(), "bytes outside of the buffer of dst were overwritten");
 }
 
-TEST(ProblemData, CatchesWhatIsNotZeroInPadding) {
+TEST(ProblemData, CatchesNonzeroPadding) {
   Result<Problem> problem = readProblem("reorder src=f32:10:a dst=f32:10:A8a", Target::host());
   ASSERT_TRUE(problem) << problem.error().message;
   Result<ProblemData> data = ProblemData::create(*problem, {});
@@ -87,7 +87,7 @@ TEST(ProblemData, CatchesStrayHalfBytes) {
   EXPECT_EQ(data->strayWrites(), "the padding of dst is not zero at element 7 of the buffer");
 }
 
-TEST(ProblemData, InputsStayAsTheyAre) {
+TEST(ProblemData, CatchesChangedInputs) {
   Result<Problem> problem = readProblem(line, Target::host());
   ASSERT_TRUE(problem);
   Result<ProblemData> data = ProblemData::create(*problem, {});
@@ -115,7 +115,7 @@ TEST(ProblemData, EmptyTensorsMayBePadded) {
   EXPECT_EQ(data->strayWrites(), "");
 }
 
-TEST(ProblemData, NothingIsWrittenWhereNothingIsComputed) {
+TEST(ProblemData, CatchesWritesOfEmptyProblems) {
   Result<Problem> problem =
       readProblem("rnn fwd_i cell=rnn direction=left2right src_layer=f32:0x2x3:abc weights_layer=f32:1x1x3x1x4:abcde "
                   "weights_iter=f32:1x1x4x1x4:abcde dst_layer=f32:0x2x4:abc dst_iter=f32:1x1x2x4:abcd activation=tanh",

@@ -130,7 +130,7 @@ TEST_F(BinaryTest, RefusesExecutionsByNumber) {
   EXPECT_EQ(refused([&] { any.execute(order, unequal); }, "(binary C14)"), quern_invalid_arguments);
 }
 
-TEST_F(BinaryTest, WorksInPlaceOverEitherSource) {
+TEST_F(BinaryTest, ComputesInPlaceOfEitherSource) {
   std::vector<float> x = {1, 2, 3, 4, 5, 6}, y = {6, 5, 4, 3, 2, 1}, twice = {1, -2, 3, -4, 5, -6};
   binary kernel(binary::primitive_desc(device, algorithm::binary_sub, matrix, matrix, matrix));
   kernel.execute(

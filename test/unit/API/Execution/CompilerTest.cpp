@@ -58,7 +58,7 @@ TEST_F(CompilerTest, RowsSumToOne) {
   }
 }
 
-TEST_F(CompilerTest, BothLinkersGiveTheSame) {
+TEST_F(CompilerTest, BothLinkersGiveTheSameResults) {
   for (const char *alg : {"accurate", "log", "accurate_inf_as_zero"}) {
     std::vector<float> results[2];
     const char *linkers[] = {"orc", "loader"};
@@ -185,7 +185,7 @@ std::vector<float> firstRow(const engine &device, const NarrowType &type, const 
 }
 
 /// Expected values: the same row computed as one of 17 rows, which are not split.
-TEST_F(CompilerTest, SplitRowsTreatSpecialValuesAsWholeOnes) {
+TEST_F(CompilerTest, SplitRowsHandleSpecialValuesLikeWholeRows) {
   constexpr size_t length = 70001;
   constexpr float inf = INFINITY;
   const NarrowType types[] = {{"f32", 4, f16Format}, {"bf16", 2, bf16Format}, {"f16", 2, f16Format}};
@@ -216,7 +216,7 @@ TEST_F(CompilerTest, SplitRowsTreatSpecialValuesAsWholeOnes) {
       }
 }
 
-TEST_F(CompilerTest, EveryFormIsGiven) {
+TEST_F(CompilerTest, EveryEmitFormIsAvailable) {
   for (quern_code_form_t form : {quern_form_emit, quern_form_schedule, quern_form_lower, quern_form_llvm,
                                  quern_form_asm, quern_form_object, quern_form_artifact})
     EXPECT_FALSE(compile(softmaxLine(4), form, "avx2").empty()) << form;

@@ -97,7 +97,7 @@ TEST_F(DropoutExecution, Queries) {
   EXPECT_TRUE(quern_memory_desc_equal(argument(QUERN_ARG_ATTR_DROPOUT_SEED), memory::desc({1}, dt::s64, "a").get()));
 }
 
-TEST_F(DropoutExecution, RefusesWhatOverlapsOrIsMissing) {
+TEST_F(DropoutExecution, RefusesOverlappingAndMissingArguments) {
   memory src(md, device, source.data()), dst(md, device, result.data()), mask(maskDesc, device, bits.data());
   const auto bytes = [](std::vector<float> &values) { return reinterpret_cast<uint8_t *>(values.data()); };
   expectRefused(arguments(src, dst, memory(maskDesc, device, bytes(source) + 5)), "dropout.mask overlaps src");

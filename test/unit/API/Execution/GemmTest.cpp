@@ -170,7 +170,7 @@ TEST_F(GemmTest, SignedTimesSignedIsExact) {
     checkIntegers<int8_t>();
 }
 
-TEST_F(GemmTest, AnAlphaOf0LeavesTheProductOut) {
+TEST_F(GemmTest, AnAlphaOf0SkipsTheProduct) {
   const float nan = std::numeric_limits<float>::quiet_NaN(), a[] = {nan, 1}, b[] = {1, nan};
   float c[] = {3};
   ASSERT_EQ(quern_sgemm('N', 'N', 1, 1, 2, 0, a, 2, b, 1, 2, c, 1), quern_success);
@@ -180,7 +180,7 @@ TEST_F(GemmTest, AnAlphaOf0LeavesTheProductOut) {
 }
 
 /// Matrices without elements are not accessed, and C is unchanged for every beta.
-TEST_F(GemmTest, ASizeOf0LeavesC) {
+TEST_F(GemmTest, ASizeOf0DoesNotChangeC) {
   const int32_t co = 5;
   for (const auto &[m, n, k] : {std::array<int64_t, 3>{0, 5, 7}, {3, 0, 7}, {3, 5, 0}, {0, 0, 0}})
     for (float beta : {0.0f, 1.0f, 2.5f}) {
@@ -331,7 +331,7 @@ TEST_F(GemmTest, APrimitiveTakesOpenSizes) {
 }
 
 /// Sizes are known or open; the empty operands start at an inaccessible page or are null.
-TEST_F(GemmTest, APrimitiveWithoutTermsLeavesDst) {
+TEST_F(GemmTest, APrimitiveWithKOf0DoesNotChangeDst) {
   quern::engine device(engine::kind::cpu, 0);
   stream order(device);
   for (const char *line : {"gemm src=f32:3x0:ab weights=f32:0x5:ab dst=f32:3x5:ab",

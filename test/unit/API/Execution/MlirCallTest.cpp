@@ -106,7 +106,7 @@ TEST_F(MlirCallTest, RemembersRefusals) {
   EXPECT_EQ(before.disk_misses, after.disk_misses); // no cache was queried again
 }
 
-TEST_F(MlirCallTest, TellsOfFailures) {
+TEST_F(MlirCallTest, ReportsFailures) {
   quern_mlir_function_t function = given(twice);
   static std::string told;
   function.on_failure = [](quern_status_t status, const char *message) {
@@ -138,7 +138,7 @@ func.func @f(%x: memref<f32>, %y: memref<f32>) {
   EXPECT_EQ(y[0], 25);
 }
 
-TEST_F(MlirCallTest, ServesThreadsThatComeAtOnce) {
+TEST_F(MlirCallTest, ServesConcurrentThreads) {
   const quern_mlir_function_t function = given(twice);
   quern_cache_statistics_t before, after;
   quern_get_cache_statistics(&before);

@@ -217,7 +217,7 @@ TEST_F(ReorderExecution, RefusesByNumber) {
 
 /// The memory of a source may have compensation that the kernel does not use. The memory of a destination must have
 /// exactly the compensation of the primitive.
-TEST_F(ReorderExecution, CompensationBehindASource) {
+TEST_F(ReorderExecution, ReadsSourcesWithCompensation) {
   const std::string line = "reorder src=f32:1x17x5x3:abcd dst=s8:1x17x5x3:cdba";
   const memory::desc plain = primitive_desc(device, line).dst_desc();
   const memory::desc more = primitive_desc(device, line + ":asymmetric@2").dst_desc();
@@ -252,7 +252,7 @@ TEST_F(ReorderExecution, CompensationBehindASource) {
       << quern_get_last_error_message();
 }
 
-TEST_F(ReorderExecution, AnOperandMayNotBeWrittenEither) {
+TEST_F(ReorderExecution, RefusesOutputsThatOverlapAnOperand) {
   memory::desc md({8, 8}, dt::f32, "ab"), row({1, 8}, dt::f32, "ab");
   std::vector<float> from(64, 1.0f), to(64, 2.0f);
   post_ops ops;
@@ -270,7 +270,7 @@ TEST_F(ReorderExecution, AnOperandMayNotBeWrittenEither) {
   EXPECT_EQ(to, std::vector<float>(64, 2.0f));
 }
 
-TEST_F(ReorderExecution, EmptyTensorsAreNoWork) {
+TEST_F(ReorderExecution, EmptyTensorsRunNothing) {
   memory::desc empty({0, 8}, dt::f32, "ab"), turned({0, 8}, dt::s8, "ba");
   run(empty, nullptr, turned, nullptr);
   memory::desc open({QUERN_RUNTIME_DIM_VAL, 8}, dt::f32, "ab");

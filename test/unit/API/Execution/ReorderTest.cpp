@@ -98,7 +98,7 @@ TEST_F(ReorderTest, QuantizesAndAccumulates) {
   EXPECT_EQ(to, (std::vector<int8_t>{3, 1, 0, 9, 4, 127})); // (x + 2) / scale - 3; -0.5 becomes 0
 }
 
-TEST_F(ReorderTest, ACacheBlobBringsTheKernel) {
+TEST_F(ReorderTest, ACacheBlobRestoresTheKernel) {
   std::vector<float> from = {1, 2, 3, 4, 5, 6}, to(6, -7);
   memory src = over(rows, from), dst = over(columns, to);
   reorder::primitive_desc desc(src, dst);

@@ -149,7 +149,7 @@ TEST_F(RnnBackwardKernels, ThreadsDoNotChangeABit) {
   set_num_threads(saved);
 }
 
-TEST_F(RnnBackwardKernels, EveryOriginGivesTheSame) {
+TEST_F(RnnBackwardKernels, EveryOriginGivesTheSameResults) {
   for (const Problem &problem : problems) {
     const Buffers given = make(problem);
     const primitive_desc desc(device, problem.backward());
@@ -171,7 +171,7 @@ TEST_F(RnnBackwardKernels, EveryOriginGivesTheSame) {
   }
 }
 
-TEST_F(RnnBackwardKernels, BothLinkersGiveTheSame) {
+TEST_F(RnnBackwardKernels, BothLinkersGiveTheSameResults) {
   for (const Problem &problem : problems) {
     const Buffers given = make(problem);
     Buffers results[2];
@@ -188,7 +188,7 @@ TEST_F(RnnBackwardKernels, BothLinkersGiveTheSame) {
 }
 
 /// Calls the kernels like a program that has its own loop, one iteration after another.
-TEST_F(RnnBackwardKernels, RawEntriesGiveTheSame) {
+TEST_F(RnnBackwardKernels, RawEntriesGiveTheSameResults) {
   const auto allocate = [](size_t bytes) {
     return std::unique_ptr<void, decltype(&std::free)>(std::aligned_alloc(64, (bytes + 64) / 64 * 64), &std::free);
   };

@@ -233,12 +233,12 @@ protected:
   stream order{device};
 };
 
-TEST_F(RnnExecution, RefusesTheWorkspaceOfAnother) {
+TEST_F(RnnExecution, RefusesWorkspacesOfOtherPrimitives) {
   expectRefused(describe(16, prop_kind::forward_training), describe(24, prop_kind::forward_training),
                 QUERN_ARG_WORKSPACE);
 }
 
-TEST_F(RnnExecution, RefusesTheScratchpadOfAnother) {
+TEST_F(RnnExecution, RefusesScratchpadsOfOtherPrimitives) {
   primitive_attr attr;
   attr.set_scratchpad_mode(scratchpad_mode::user);
   const prop_kind inference = prop_kind::forward_inference;
@@ -246,7 +246,7 @@ TEST_F(RnnExecution, RefusesTheScratchpadOfAnother) {
   expectRefused(describe(16, inference, attr), describe(64, inference, attr), QUERN_ARG_SCRATCHPAD);
 }
 
-TEST_F(RnnExecution, RefusesThePackedWeightsOfAnother) {
+TEST_F(RnnExecution, RefusesPackedWeightsOfOtherPrimitives) {
   expectRefused(describe(16), describe(24), QUERN_ARG_WEIGHTS_LAYER);
   // Plain weights are refused as well.
   const rnn_forward::primitive_desc desc = describe(16);

@@ -215,7 +215,7 @@ void RnnStates::expectInPlace(const Stack &stack) {
   }
 }
 
-TEST_F(RnnStates, LieOnThoseThatTheyFollow) {
+TEST_F(RnnStates, MayOverwriteTheInitialStates) {
   const std::pair<int, int> sizes[] = {{1, 1}, {5, 3}, {4, 20}}; // steps and sequences: plain, all inputs first, wide
   int turn = 0;
   for (Stack stack : everyCell())

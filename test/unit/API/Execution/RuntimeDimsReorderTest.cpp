@@ -79,7 +79,7 @@ TEST_F(RuntimeDimsReorderTest, StridesMayLeaveGapsAndBroadcast) {
             std::string::npos);
 }
 
-TEST_F(RuntimeDimsReorderTest, OffsetsComeToo) {
+TEST_F(RuntimeDimsReorderTest, OffsetsMayBeOpen) {
   const primitive_desc desc(device, "reorder src=f32:?x?:s?x?:off? dst=f32:?x?:s?x?:off?");
   const reorder kernel = make(desc.src_desc(), desc.dst_desc());
   memory::desc whole({20, 30}, dt::f32, "ab"), other({30, 20}, dt::f32, "ba");
@@ -204,7 +204,7 @@ TEST_F(RuntimeDimsReorderTest, ScalesAlongSeveralOpenDims) {
   }
 }
 
-TEST_F(RuntimeDimsReorderTest, InPlaceAndNowhereElse) {
+TEST_F(RuntimeDimsReorderTest, AcceptsOnlyExactOverlap) {
   const reorder kernel = make(openStrides(2, dt::f32), openStrides(2, dt::s32));
   memory::desc src({70, 11}, dt::f32, memory::dims{12, 1}), dst({70, 11}, dt::s32, memory::dims{12, 1});
   const std::vector<float> before = pattern<float>(bufferSize<float>(src));

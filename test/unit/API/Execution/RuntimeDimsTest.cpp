@@ -132,7 +132,7 @@ TEST_F(RuntimeDimsTest, SizesThatDoNotFitAreRefused) {
   EXPECT_EQ(run(fixed, stream(device), {4, 9, 9}, {4, 9, 9}), 0u);
 }
 
-TEST_F(RuntimeDimsTest, NoRowsAndNoColumnsAreNoWork) {
+TEST_F(RuntimeDimsTest, EmptyTensorsRunNothing) {
   primitive kernel(desc);
   for (const Matrix &empty : {Matrix{0, 8, 8}, Matrix{3, 0, 8}})
     EXPECT_EQ(run(kernel, stream(device), empty, empty), 0u);

@@ -88,7 +88,7 @@ TEST_F(SourcesExecution, NullsAndCountsAreChecked) {
   EXPECT_EQ(test::statusOf([&] { sum::primitive_desc(device, {1, 2}, {plain}); }), quern_invalid_arguments);
 }
 
-TEST_F(SourcesExecution, AsManySourcesAsThereMayBe) {
+TEST_F(SourcesExecution, AcceptsTheMaximumNumberOfSources) {
   constexpr int count = 1024;
   const memory::desc part({3, 5}, dt::f32, "ab");
   const concat::primitive_desc joined(device, 1, std::vector<memory::desc>(count, part));

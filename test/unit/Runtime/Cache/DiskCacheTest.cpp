@@ -103,7 +103,7 @@ TEST_F(DiskCacheTest, ListsReadsVerifiesClears) {
 
 // Simulates a read-only mount, which would need privileges. Permissions do not apply to root, so root becomes another
 // user here.
-TEST_F(DiskCacheTest, ClearingSaysWhatItCannotRemove) {
+TEST_F(DiskCacheTest, ClearingReportsFilesThatItCannotRemove) {
   constexpr uid_t nobody = 65534;
   const uid_t user = geteuid();
   directory = temporary.path + "/cleared";
@@ -130,7 +130,7 @@ TEST_F(DiskCacheTest, ClearingSaysWhatItCannotRemove) {
   }
 }
 
-TEST_F(DiskCacheTest, DamagedFilesAreMissesAndGo) {
+TEST_F(DiskCacheTest, DamagedFilesAreMissesAndAreRemoved) {
   ASSERT_TRUE(cache.store(stored.key, stored.bytes));
   const std::string path = pathOf(cache, stored.key);
   std::vector<std::string> damaged = {"", "x", stored.bytes + "x", std::string(4096, '\0'), makeStored(9).bytes};
@@ -210,7 +210,7 @@ TEST_F(DiskCacheTest, SurvivesARemovedDirectory) {
   EXPECT_TRUE(cache.lookup(stored.key));
 }
 
-TEST_F(DiskCacheTest, EvictsByAgeOfUse) {
+TEST_F(DiskCacheTest, EvictsLeastRecentlyUsed) {
   std::vector<Stored> all;
   for (int64_t rows = 1; rows <= 6; ++rows)
     all.push_back(makeStored(rows));
@@ -266,7 +266,7 @@ TEST_F(DiskCacheTest, FullDiskLeavesNothing) {
 }
 
 /// A lack of resources does not mean that a file is bad; other processes may use it.
-TEST_F(DiskCacheTest, WhatCannotBeReadNowStays) {
+TEST_F(DiskCacheTest, UnreadableFilesAreNotRemoved) {
   ASSERT_TRUE(cache.store(stored.key, stored.bytes));
   const std::string path = pathOf(cache, stored.key);
   EXPECT_TRUE(inChild([&] { // EMFILE
@@ -319,7 +319,7 @@ TEST_F(DiskCacheTest, ADescriptorOfTheProgramIsNotUsed) {
   }));
 }
 
-TEST_F(DiskCacheTest, AFileOfAServerNamesItsSigner) {
+TEST_F(DiskCacheTest, FilesFromServersNameTheirSigner) {
   quern_remote_origin origin{};
   origin.signer[0] = 7;
   origin.expiry = 1234567890;
@@ -345,7 +345,7 @@ TEST_F(DiskCacheTest, AFileOfAServerNamesItsSigner) {
   EXPECT_TRUE(cache.lookup(stored.key, [](const quern_remote_origin &) { return false; }));
 }
 
-TEST_F(DiskCacheTest, ReadOnlyDirectoryServesButTakesNothing) {
+TEST_F(DiskCacheTest, ReadOnlyDirectoryServesButStoresNothing) {
   ASSERT_TRUE(cache.store(stored.key, stored.bytes));
   const Stored other = makeStored(7);
   fs::permissions(temporary.path, fs::perms::owner_all | fs::perms::group_exec | fs::perms::others_exec);
@@ -366,7 +366,7 @@ TEST_F(DiskCacheTest, ReadOnlyDirectoryServesButTakesNothing) {
   chmod(directory.c_str(), 0700);
 }
 
-TEST_F(DiskCacheTest, ManyThreadsSeeWholeFiles) {
+TEST_F(DiskCacheTest, ThreadsNeverReadPartialFiles) {
   std::vector<std::thread> threads;
   std::atomic<int> torn{0};
   for (int thread = 0; thread < 4; ++thread)
@@ -412,7 +412,7 @@ TEST(DiskCacheDirectory, FollowsTheEnvironment) {
 }
 
 /// While the lock of a key is held, others wait until their callback ends the wait.
-TEST_F(DiskCacheTest, OneMakesAKernelAtATime) {
+TEST_F(DiskCacheTest, LocksAreExclusive) {
   DiskCache cache(temporary.path), other(temporary.path);
   const KernelKey first = makeStored(3).key, second = makeStored(4).key;
   int waits = 0;
@@ -457,7 +457,7 @@ TEST_F(DiskCacheTest, ALockEndsWithItsProcess) {
   close(ready[1]);
 }
 
-TEST_F(DiskCacheTest, NobodyIsKeptOutWhereThereAreNoLocks) {
+TEST_F(DiskCacheTest, LocksWithoutADirectoryDoNotWait) {
   EXPECT_FALSE(DiskCache("").lock(makeStored(3).key, [] { return true; }).isHeld());
   chmod(temporary.path.c_str(), 0777); // refused
   EXPECT_FALSE(DiskCache(temporary.path).lock(makeStored(3).key, [] { return true; }).isHeld());

@@ -160,7 +160,7 @@ TEST_F(CompilerProcessTest, ACrashIsAnErrorOfOneCall) {
   }
 }
 
-TEST_F(CompilerProcessTest, CodeForADeviceIsCompiledThereAsWell) {
+TEST_F(CompilerProcessTest, DeviceCodeIsCompiledInTheProcess) {
   test::ScopedEnvironment fake("QUERN_FAKE", "crash");
   if (hasAddressSanitizer || hasThreadSanitizer)
     GTEST_SKIP() << "a sanitizer handles crashes itself";
@@ -176,7 +176,7 @@ TEST_F(CompilerProcessTest, CodeForADeviceIsCompiledThereAsWell) {
   expectPart(message, " for spirv64:sg=16");
 }
 
-TEST_F(CompilerProcessTest, WhatTheCompilerRefusesIsRefused) {
+TEST_F(CompilerProcessTest, RefusalsOfTheCompilerAreReported) {
   expectPart(compileWith("refuse"), "the fake compiler was told to refuse");
   EXPECT_EQ(status, quern_unimplemented);
   expectPart(compileWith("garbage"), "returned an invalid artifact");
@@ -220,7 +220,7 @@ TEST_F(CompilerProcessTest, ADescriptorOfTheProgramIsNotUsed) {
   kill(child, SIGKILL);
 }
 
-TEST_F(CompilerProcessTest, AHangEndsWithItsTime) {
+TEST_F(CompilerProcessTest, AHangEndsAtTheTimeLimit) {
   {
     test::ScopedEnvironment limit("QUERN_COMPILER_SECONDS", "1");
     const auto start = std::chrono::steady_clock::now();
@@ -276,7 +276,7 @@ TEST_F(CompilerProcessTest, KilledDuringARequestItFailsThatOne) {
   EXPECT_EQ(compileOne(), "");
 }
 
-TEST_F(CompilerProcessTest, NothingIsLeftOpen) {
+TEST_F(CompilerProcessTest, NoDescriptorsLeak) {
   EXPECT_EQ(compileOne(), "");
   const size_t before = openDescriptors();
   for (int i = 0; i < 5; ++i) {
@@ -288,7 +288,7 @@ TEST_F(CompilerProcessTest, NothingIsLeftOpen) {
   EXPECT_EQ(compilersOf(getpid()).size(), 1u);
 }
 
-TEST_F(CompilerProcessTest, ItInheritsNothingButItsSocket) {
+TEST_F(CompilerProcessTest, ItInheritsOnlyItsSocket) {
   int leaked[2];
   ASSERT_EQ(pipe(leaked), 0); // inherited on exec
   EXPECT_EQ(compileOne(), "");
@@ -322,7 +322,7 @@ TEST_F(CompilerProcessTest, ThreadsCompileAtOnce) {
   EXPECT_LE(count, std::max(1u, std::thread::hardware_concurrency()));
 }
 
-TEST_F(CompilerProcessTest, AForkHasItsOwn) {
+TEST_F(CompilerProcessTest, AChildOfAForkStartsItsOwnProcess) {
   if (hasThreadSanitizer)
     GTEST_SKIP() << "ThreadSanitizer does not support forks of processes with threads";
   EXPECT_EQ(compileOne(), "");
@@ -380,7 +380,7 @@ TEST_F(CompilerProcessTest, SaysWhatIsMissing) {
   EXPECT_EQ(status, quern_runtime_error);
 }
 
-TEST_F(CompilerProcessTest, AnEarlierLineIsNoReason) {
+TEST_F(CompilerProcessTest, LinesOfEarlierCompilationsAreNotReported) {
   test::ScopedEnvironment fresh("QUERN_COMPILER_MIB", nextMib()), fake("QUERN_FAKE", "later");
   EXPECT_EQ(compileOne(), "");
   const std::string message = compileOne();
@@ -396,7 +396,7 @@ std::string scriptOf(const std::string &commands) {
   return path.string();
 }
 
-TEST_F(CompilerProcessTest, WhatIsNoMessageIsAnError) {
+TEST_F(CompilerProcessTest, MalformedMessagesAreErrors) {
   // Half a length, half a frame, and malformed messages.
   for (auto [commands, part] :
        {std::pair("printf 'abc' >&0", "ended with status 0"),
@@ -415,7 +415,7 @@ TEST_F(CompilerProcessTest, WhatIsNoMessageIsAnError) {
 }
 
 /// If a program ignores SIGCHLD, the operating system reaps its children, and their exit status is lost.
-TEST_F(CompilerProcessTest, AProgramMayReapItsChildren) {
+TEST_F(CompilerProcessTest, WorksIfTheProgramReapsAllChildren) {
   const auto before = std::signal(SIGCHLD, SIG_IGN);
   expectPart(compileWith("abort"), "the compiler's process ended: LLVM ERROR: the fake cannot go on in 'softmax");
   EXPECT_EQ(compileOne(), "");

@@ -30,7 +30,7 @@ struct Held {
   }
 };
 
-TEST(Race, GivesWhatTheCompilerMade) {
+TEST(Race, ReturnsTheCompiledArtifact) {
   Held held;
   const std::shared_ptr<Race> race = Race::begin(held.work());
   ASSERT_TRUE(race);
@@ -44,7 +44,7 @@ TEST(Race, GivesWhatTheCompilerMade) {
   EXPECT_EQ(failing->wait().error().status, Status::OutOfMemory);
 }
 
-TEST(Race, AThreadMayEndBeforeWhatItHasBegun) {
+TEST(Race, AThreadMayEndBeforeItsCompilation) {
   Held held;
   std::shared_ptr<Race> race;
   std::thread([&] { race = Race::begin(held.work()); }).join();

@@ -51,7 +51,7 @@ TEST_F(KernelsTest, CompiledThenMemoryThenDisk) {
   EXPECT_EQ(originOf(3), quern_origin_memory);
 }
 
-TEST_F(KernelsTest, ABlobWithAScratchpadOfTheCallersAsksNobody) {
+TEST_F(KernelsTest, ABlobWithAUserScratchpadNeedsNoCompiler) {
   const std::string line = test::lineOf(3) + " attr.scratchpad=user";
   std::vector<uint8_t> blob;
   {
@@ -70,7 +70,7 @@ TEST_F(KernelsTest, ABlobWithAScratchpadOfTheCallersAsksNobody) {
   EXPECT_EQ(after.memory_misses, before.memory_misses);
 }
 
-TEST_F(KernelsTest, InfoTellsWhatItIs) {
+TEST_F(KernelsTest, InfoDescribesTheKernel) {
   test::Run compiled(device, test::lineOf(3));
   const quern_primitive_info_t info = compiled.kernel.info();
   EXPECT_STREQ(info.linker, "orc");
@@ -226,7 +226,7 @@ TEST_F(KernelsTest, WarmProcessNeedsNoCompiler) {
             "origin=1 wrong=0 llvm=0 compiler=0\n");
 }
 
-TEST(KernelsWithoutCompiler, SayWhatIsMissing) {
+TEST(KernelsWithoutCompiler, ReportTheMissingLibrary) {
   test::TemporaryDirectory directory;
   test::ScopedEnvironment absent("QUERN_COMPILER_LIBRARY", directory.path + "/absent.so");
   const std::string output = test::finishChild(test::startChild(test::lineOf(6), "off"));

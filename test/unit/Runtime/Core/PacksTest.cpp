@@ -120,7 +120,7 @@ TEST_F(PacksTest, TheWidestIncludedInstructionSetServes) {
   EXPECT_EQ(target, Target::host().text()) << "the engine's own target comes first";
 }
 
-TEST_F(PacksTest, WhatTheMachineCannotRunIsNotTaken) {
+TEST_F(PacksTest, UnsupportedInstructionSetsAreSkipped) {
   const std::string line = test::lineOf(5);
   const PrimitiveDesc desc = verify(*PrimitiveDesc::parse(line), Target::host())->desc;
   const std::string bytes = packOf({artifactFor(line, "sve:vl=256"), artifactFor(line, "avx2")});
@@ -142,7 +142,7 @@ TEST_F(PacksTest, WhatTheMachineCannotRunIsNotTaken) {
   EXPECT_EQ(targetFor("neon_bf16"), "none");
 }
 
-TEST_F(PacksTest, DamageCostsAKernelNothing) {
+TEST_F(PacksTest, DamagedPacksDoNotFailKernels) {
   const std::string line = test::lineOf(7);
   Artifact artifact = *Artifact::parse(artifactFor(line));
   artifact.code.resize(artifact.code.size() / 2); // well-formed, but cannot be loaded
@@ -168,7 +168,7 @@ TEST_F(PacksTest, AnotherKeyUnderTheSameDigestIsNoHit) {
   EXPECT_EQ(run(line).origin, quern_origin_compiled);
 }
 
-TEST_F(PacksTest, WhatIsRefusedSaysWhy) {
+TEST_F(PacksTest, RefusalsHaveAReason) {
   Artifact artifact = *Artifact::parse(artifactFor(test::lineOf(3)));
   artifact.buildId = "another";
   const std::string foreign = packOf({artifact.serialize()});
@@ -206,7 +206,7 @@ TEST_F(PacksTest, AProcessWithAPackNeedsNoCompilerAndWritesNothing) {
   EXPECT_NE(output.find("bad.qpk is refused: its 100 bytes"), std::string::npos) << output;
 }
 
-TEST_F(PacksTest, MayBeAddedAndRemovedWhileOthersLook) {
+TEST_F(PacksTest, AreAddedAndRemovedDuringLookups) {
   const std::string bytes = packOf({artifactFor(test::lineOf(13)), artifactFor(test::lineOf(14))});
   std::atomic<bool> isDone{false};
   std::thread changing([&] {

@@ -57,7 +57,7 @@ TEST(RuntimeSizes, BlocksOfOpenDimsAreCounted) {
             "block");
 }
 
-TEST(RuntimeSizes, WhatDoesNotFitIsNamed) {
+TEST(RuntimeSizes, MismatchesAreNamed) {
   const ArgumentInfo src = argument("src", "f32:?x5:ab"), dst = argument("dst", "f32:4x?:ab", /*isOutput=*/true);
   const auto why = [](const ArgumentInfo &declared, const char *given) {
     int64_t sizes[4];

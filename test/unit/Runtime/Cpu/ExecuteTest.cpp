@@ -93,7 +93,7 @@ TEST_F(ExecuteTest, ChildrenOfAForkRunOnTheirOwnThread) {
   }
 }
 
-TEST_F(ExecuteTest, RunsOnTheEmbeddersPool) {
+TEST_F(ExecuteTest, RunsOnTheThreadPoolOfTheUser) {
   for (bool isAsynchronous : {false, true}) {
     TestPool pool(3, isAsynchronous);
     stream pooled = threadpool_interop::make_stream(device, &pool);
@@ -423,7 +423,7 @@ TEST_F(ExecuteTest, ProfilesStreams) {
   EXPECT_EQ(count, 0);
 }
 
-TEST_F(ExecuteTest, ObjectsMayGoInAnyOrder) {
+TEST_F(ExecuteTest, ObjectsMayBeDestroyedInAnyOrder) {
   quern_engine_t first = nullptr;
   ASSERT_EQ(quern_engine_create(&first, quern_cpu, 0), quern_success);
   engine owner(first);

@@ -103,7 +103,7 @@ TEST_F(AnnounceTest, ObjectsHaveTheAddressesOfTheirSections) {
     EXPECT_EQ(section.header.sh_addr != 0, (section.header.sh_flags & SHF_ALLOC) != 0) << section.name;
 }
 
-TEST_F(AnnounceTest, ObjectsGoInAnyOrder) {
+TEST_F(AnnounceTest, ObjectsAreReleasedInAnyOrder) {
   std::vector<std::optional<Loaded>> loaded;
   for (int i = 0; i < 5; ++i)
     loaded.emplace_back(load());

@@ -105,7 +105,7 @@ TEST(Program, ManyProgramsAtOnce) {
 }
 
 // No member can allocate its scratch, in whatever order the members arrive.
-TEST(Program, ScratchThatIsNotThereIsAnError) {
+TEST(Program, MissingScratchIsAnError) {
   ProgramModel model = longLoop(50);
   model.artifact.scratchBytesPerThread = int64_t(1) << 60;
   LonelyPool forward(3, false), backward(3, true);
@@ -129,7 +129,7 @@ TEST(Program, LittleWorkStaysOnTheCaller) {
   EXPECT_EQ(pool.calls, 0);
 }
 
-TEST(Program, SizesThatLeadOutOfBuffersAreRefused) {
+TEST(Program, SizesThatExceedBuffersAreRefused) {
   ProgramModel model = longLoop(5);
   model.artifact.sizeCount = 1;
   Polynomial &offset = model.artifact.steps[1].buffers[0].byteOffset; // into a region of one row
@@ -243,7 +243,7 @@ TEST_F(ProgramExecution, DerivesSizesAndPlacesRegions) {
 }
 
 /// One step reads src from the row whose number is in dst.
-TEST_F(ProgramExecution, RefusesNumbersThatLeadOutside) {
+TEST_F(ProgramExecution, RefusesNumbersThatExceedBuffers) {
   const uint32_t number = symbolOfSize(1), rows = symbolOfSize(2);
   Polynomial begin, twice, value;
   begin.terms = {{rowSize, {number}}};
@@ -373,7 +373,7 @@ struct ByHand {
   }
 };
 
-TEST(ProgramApi, AVisitTellsEveryCall) {
+TEST(ProgramApi, AVisitReportsEveryCall) {
   engine device(engine::kind::cpu, 0);
   primitive kernel(primitive_desc(device, lineOfOpenRows()));
   EXPECT_EQ(quern_kernel_abi_version(), 4u);
@@ -396,7 +396,7 @@ TEST(ProgramApi, AVisitTellsEveryCall) {
   }
 }
 
-TEST(ProgramApi, WhatAVisitIsNotGivenIsRefused) {
+TEST(ProgramApi, MissingArgumentsOfAVisitAreRefused) {
   engine device(engine::kind::cpu, 0);
   primitive kernel(primitive_desc(device, lineOfOpenRows()));
   std::vector<float> src(7 * 16), dst(src.size());

@@ -26,7 +26,7 @@ std::optional<Family> familyOfLine(const std::string &line) {
 
 std::string textOf(const std::optional<Family> &family) { return family ? family->problem.desc.text() : "none"; }
 
-TEST(Family, DenseRowsAreOne) {
+TEST(Family, DenseRowsShareAFamily) {
   const auto expectRows = [](const std::string &line, int64_t outer, int64_t inner) {
     const std::optional<Family> family = familyOfLine(line);
     ASSERT_TRUE(family) << line;
@@ -100,7 +100,7 @@ TEST(Family, BlocksAreDims) {
     EXPECT_EQ(textOf(familyOfLine(line)), "none") << line;
 }
 
-TEST(Family, ShortRowsAndPackedLanesKeepTheirNumber) {
+TEST(Family, ShortRowsAndPackedLanesKeepTheirSize) {
   const std::string rows = textOf(familyOfLine("softmax fwd_i src=f32:100x10:ab dst=f32:100x10:ab axis=1"));
   EXPECT_NE(rows.find("src=f32:?x10"), std::string::npos) << rows;
   EXPECT_EQ(textOf(familyOfLine("softmax fwd_i src=f32:4x5x10:abc dst=f32:4x5x10:abc axis=2")), rows);
@@ -151,7 +151,7 @@ TEST(Family, SourcesFollowOneAnotherWithinRows) {
     EXPECT_EQ(textOf(familyOfLine(line)), "none") << line;
 }
 
-TEST(Family, WhatScalesTellApartStays) {
+TEST(Family, DimsThatScalesDistinguishAreKept) {
   const auto family = [](const std::string &shape, const char *tag, int mask, const char *what = "scales") {
     return textOf(familyOfLine(concat("reorder src=f32:", shape, ":", tag, " dst=s8:", shape, ":", tag, " attr.", what,
                                       "=dst(mask=", mask, ")")));
@@ -167,7 +167,7 @@ TEST(Family, WhatScalesTellApartStays) {
   EXPECT_EQ(family("2x64x7x7", "aBcd16b", 2), "none") << "the blocks split the dim of the scales";
 }
 
-TEST(Family, NetworksOpenWhatTheirWeightsAllow) {
+TEST(Family, RnnFamiliesOpenTheDimsThatTheWeightsAllow) {
   const auto line = [](int steps, int sequences, int width, const char *weights, const char *type = "f32") {
     const auto tensor = [&](const auto &...shape) { return concat("=", type, ":", shape...); };
     return concat("rnn fwd_i cell=lstm direction=left2right src_layer", tensor(steps, "x", sequences, "x", width),
@@ -200,7 +200,7 @@ TEST(Family, NetworksOpenWhatTheirWeightsAllow) {
   EXPECT_NE(textOf(familyOfLine(line(7, 1, 256, "any"))).find("4x?"), std::string::npos);
 }
 
-TEST(Family, OthersHaveNone) {
+TEST(Family, UnsupportedProblemsHaveNoFamily) {
   for (const char *line : {
            // blocks with padding
            "reorder src=f32:17x33:ab dst=f32:17x33:aB16b",

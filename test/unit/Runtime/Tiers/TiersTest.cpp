@@ -83,7 +83,7 @@ protected:
   std::string pack;
 };
 
-TEST_F(TiersTest, BeginWithTheFamilyAndGoOnWithTheirOwn) {
+TEST_F(TiersTest, StartWithTheFamilyAndSwitchToTheSpecializedKernel) {
   const std::string line = test::lineOf(21);
   Heard heard;
   test::Run run(device, line);
@@ -106,7 +106,7 @@ TEST_F(TiersTest, BeginWithTheFamilyAndGoOnWithTheirOwn) {
   EXPECT_EQ(test::Run(device, line).kernel.info().origin, quern_origin_disk);
 }
 
-TEST_F(TiersTest, WhatIsAskedFor) {
+TEST_F(TiersTest, TiersFollowTheEnvironment) {
   {
     const test::ScopedEnvironment tiers("QUERN_TIERS", "specialised");
     EXPECT_EQ(test::Run(device, test::lineOf(22)).kernel.info().origin, quern_origin_compiled);
@@ -155,13 +155,13 @@ TEST_F(TiersTest, APrimitiveMayChooseForItself) {
   EXPECT_EQ(create(quern_tiers_family, /*deterministic=*/true).info().origin, quern_origin_family);
 }
 
-TEST_F(TiersTest, TheDeterministicStayWithOne) {
+TEST_F(TiersTest, DeterministicPrimitivesKeepTheirKernel) {
   const test::Run run(device, test::lineOf(24) + " attr.deterministic=true");
   EXPECT_EQ(run.kernel.info().origin, quern_origin_compiled);
   EXPECT_EQ(waitSpecialised(run.kernel), quern_success);
 }
 
-TEST_F(TiersTest, BlobsAndFunctionsAreOfTheOwnKernel) {
+TEST_F(TiersTest, BlobsAndFunctionsUseTheSpecializedKernel) {
   const test::ScopedEnvironment tiers("QUERN_TIERS", "family");
   test::Run run(device, test::lineOf(25));
   const std::vector<uint8_t> blob = run.kernel.get_cache_blob();
@@ -173,7 +173,7 @@ TEST_F(TiersTest, BlobsAndFunctionsAreOfTheOwnKernel) {
   EXPECT_EQ(run.kernel.info().is_family, 1);
 }
 
-TEST_F(TiersTest, HundredsPromotedWhileTheyRunAndGo) {
+TEST_F(TiersTest, HundredsAreSpecializedDuringExecution) {
   std::atomic<size_t> wrong{0};
   std::vector<std::thread> threads;
   for (int64_t part = 0; part < 4; ++part)
@@ -199,7 +199,7 @@ TEST_F(TiersTest, HundredsPromotedWhileTheyRunAndGo) {
   EXPECT_EQ(wrong, 0u);
 }
 
-TEST_F(TiersTest, MoreThanTheQueueHolds) {
+TEST_F(TiersTest, MoreJobsThanTheQueueCanHold) {
   const test::ScopedEnvironment slow("QUERN_FAKE", "slow");
   std::vector<std::unique_ptr<test::Run>> runs;
   for (int64_t rows = 400; rows < 400 + 3 * static_cast<int64_t>(Specialiser::mostJobs); ++rows)
@@ -300,7 +300,7 @@ TEST_F(TiersTest, ForksWhileItCompiles) {
   EXPECT_EQ(waitSpecialised(run.kernel), quern_success);
 }
 
-TEST_F(TiersTest, HundredsPromotedWhileItForks) {
+TEST_F(TiersTest, HundredsAreSpecializedDuringForks) {
 #if __has_feature(thread_sanitizer)
   GTEST_SKIP() << "ThreadSanitizer does not support forks of processes with threads";
 #endif
@@ -330,7 +330,7 @@ TEST_F(TiersTest, HundredsPromotedWhileItForks) {
     EXPECT_EQ(waitSpecialised(run->kernel), quern_success);
 }
 
-TEST_F(TiersTest, AFullDiskCostsTheFileAlone) {
+TEST_F(TiersTest, AFullDiskLosesOnlyTheFile) {
 #if __has_feature(thread_sanitizer)
   GTEST_SKIP() << "ThreadSanitizer does not support forks of processes with threads";
 #endif
@@ -348,7 +348,7 @@ TEST_F(TiersTest, AFullDiskCostsTheFileAlone) {
   EXPECT_EQ(status, 0);
 }
 
-TEST_F(TiersTest, ForksAreNotHeldUpByACompilerThatHangs) {
+TEST_F(TiersTest, ForksDoNotWaitForAHangingCompiler) {
   const test::ScopedEnvironment apart("QUERN_COMPILER", "process"), hangs("QUERN_FAKE", "hang");
   const test::ScopedEnvironment seconds("QUERN_COMPILER_SECONDS", "6");
   test::Run run(device, test::lineOf(607));

@@ -85,14 +85,14 @@ TEST_F(DeviceRules, ExchangesAndBarriersWork) {
   EXPECT_EQ(faultOf(std::string(exchange) + write), "");
 }
 
-TEST_F(DeviceRules, MissingBarriersAreSeen) {
+TEST_F(DeviceRules, MissingBarriersAreReported) {
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "without synchronization", faultOf(std::string(store) + load + write));
   // The same between a read and the next write.
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "without synchronization",
                       faultOf(std::string(store) + "gpu.barrier\n" + load + store + write));
 }
 
-TEST_F(DeviceRules, PartedWorkItemsAreSeen) {
+TEST_F(DeviceRules, DivergentBarriersAreReported) {
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "is at the barrier", faultOf("scf.if %isFirst {\n gpu.barrier\n}\n"));
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "is at the barrier",
                       faultOf("scf.if %isLane0 {\n gpu.barrier\n} else {\n gpu.barrier\n}\n"));
@@ -104,7 +104,7 @@ TEST_F(DeviceRules, PartedWorkItemsAreSeen) {
                       faultOf("%y, %valid = gpu.shuffle xor %x, %one, %one : f32\n" + std::string(write)));
 }
 
-TEST_F(DeviceRules, ElementsOfSeveralWorkItemsAreSeen) {
+TEST_F(DeviceRules, ConflictingAccessesAreReported) {
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "writes element 0, too",
                       faultOf("memref.store %x, %out[%c0] : memref<64xf32>\n"));
   // A barrier does not make a group's writes to a buffer visible to other work-items.
@@ -118,7 +118,7 @@ TEST_F(DeviceRules, ElementsOfSeveralWorkItemsAreSeen) {
                       faultOf("%y = memref.load %out[%item] : memref<64xf32>\n" + std::string(write)));
 }
 
-TEST_F(DeviceRules, PlacesOutsideAndBetweenWordsAreSeen) {
+TEST_F(DeviceRules, OutOfBoundsAndMisalignedAccessesAreReported) {
   EXPECT_PRED_FORMAT2(
       testing::IsSubstring, "which has 64",
       faultOf("%n = arith.addi %at, %c1 : index\n%y = memref.load %in[%n] : memref<64xf32>\n" + std::string(write)));

@@ -399,7 +399,7 @@ def _plan_matmul(tensors, outs):
     dims = first.dims[:-1] + second.dims[1:]
     dst = _like(first, outs[0], "s32" if first.type in ("s8", "u8") else None, dims)
     if dst.dims != dims:
-        raise Error(f"out is of {dst.dims}; the result is of {dims}")
+        raise Error(f"out has dims {dst.dims}; the result has dims {dims}")
     if first.dims[-1] == second.dims[0] == 0 and 0 not in dims:
         return functools.partial(_matmul_of_nothing, first, second)
     line = f"gemm src={_collapsed(first).text} weights={second.text} dst={_collapsed(dst).text}"

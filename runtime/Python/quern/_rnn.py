@@ -93,7 +93,7 @@ def _plan_forward(tensors, outs, *parameters, layer=None):
     results = [out or tensor for out, tensor in zip(outs, made)]
     if has_no_kernel(shapes):
         if results[0].dims != made[0].dims:
-            raise Error(f"y is of {results[0].dims}; the result is of {made[0].dims}")
+            raise Error(f"y has dims {results[0].dims}; the result has dims {made[0].dims}")
         return functools.partial(_forward_of_nothing, shapes, made[0], layer)
     texts = {name: packed[name].text if name in packed else _text(tensor) for name, tensor in given.items()}
     texts |= zip(OUTPUTS, map(_text, results))
@@ -152,10 +152,10 @@ def has_no_kernel(shapes):
     if 0 not in (steps, inputs) or batch == 0 or weights[4] == 0:
         return False
     if weights[2] != inputs:
-        raise Error(f"w is of {weights[2]} inputs; x has {inputs}")
+        raise Error(f"w has {weights[2]} inputs; x has {inputs}")
     for name in _OF_STEPS:
         if shapes.get(name) and shapes[name][1][:2] != (steps, batch):
-            raise Error(f"{name} is of {shapes[name][1]}; its first dims must be {steps} and {batch}")
+            raise Error(f"{name} has dims {shapes[name][1]}; the first ones must be {steps} and {batch}")
     if shapes["seq_lengths"] and shapes["seq_lengths"] != ("s32", (batch,)):
         raise Error(f"lengths are {shapes['seq_lengths']}; they must be s32 of {batch}")
     return True

@@ -193,8 +193,8 @@ unit() { # PRESET: every ctest except the fuzzers; a test of the disk cache crea
   QUERN_CACHE_DIR=off ctest --test-dir "build/$1" -LE fuzz -j "$jobs" --output-on-failure --timeout 600
 }
 
-# unitSanitized PRESET: without Intel's GPU driver, which opens libraries with RTLD_DEEPBIND and so terminates a
-# sanitized process.
+# unitSanitized PRESET: like unit, without Intel's GPU driver, because it opens libraries with RTLD_DEEPBIND, which
+# terminates a sanitized process.
 unitSanitized() {
   ZE_ENABLE_ALT_DRIVERS=none unit "$1"
 }
@@ -223,13 +223,13 @@ onDeviceAsGpu() {
   ZE_OPENCL_TYPE=gpu ZE_OPENCL_GUARD=2 onDevice "$@"
 }
 
-# Its RNNs of bytes crash in 3.2 with AMX, so AMX is disabled.
+# oneDNN 3.2 crashes in RNNs of bytes if it uses AMX, so AMX is disabled.
 differential() { # PEER SETS OPTION…: the same problems against genuine oneDNN
   tools/peers.sh "$1" && ONEDNN_MAX_CPU_ISA=AVX512_CORE_FP16 conformance release "$2" --peer="build/peers/$1" "${@:3}"
 }
 
-# A seed from the day of the commit, in addition to the fixed one; each failure and the log show values that depend on
-# the day.
+# The steps with a seed of the day use the commit's date as a second seed. Each failure and the log show values that
+# depend on it.
 daySeed=$(git log -1 --format=%cd --date=format:%Y%m%d 2> /dev/null || date +%Y%m%d)
 day=$(($(date -d "$daySeed" +%s) / 86400))
 share=(--parts=$quarters --part=$day)
@@ -243,12 +243,12 @@ onArm64() {
     qemu-aarch64-static -L build/peers/arm64 "${@:2}"
 }
 
-# conformanceArm64 CPU SETS OPTION…
+# conformanceArm64 CPU SETS OPTION…: runs the conformance program for arm64 in QEMU.
 conformanceArm64() {
   onArm64 "$1" build/arm64/bin/tests/quern-conformance --cases="$2" --jobs="$jobs" --linker=loader "${@:3}"
 }
 
-# Tests that start an arm64 program as the compiler process are left out, because the system cannot run it.
+# Leaves out the tests that start an arm64 program as the compiler process, because the system cannot run it.
 unitArm64() {
   QUERN_CACHE_DIR=off ctest --test-dir build/arm64 -L '^quern-(core|runtime|api)-test$' -j "$jobs" --output-on-failure \
     --timeout 600 -E 'CompilerProcess|InTheBackground|ForksAreNotHeldUp'
@@ -261,18 +261,19 @@ compiledOnArm64() {
     build/arm64/bin/tests/quern-conformance --cases="$1" --jobs="$jobs" --linker=both "${@:2}"
 }
 
-# recipesOnArm64 BITS: random chains, maps and contractions against naive loops, on every level of a machine with SVE.
+# recipesOnArm64 BITS: compares random chains, maps and contractions with naive loops, on every level of a machine with
+# SVE.
 recipesOnArm64() {
   QEMU_CPU=$(sve "$1") QUERN_TEST_COUNT=40 ctest --test-dir build/arm64 -L '^quern-schedule-test$' -j "$jobs" \
     --output-on-failure --timeout 1200
 }
 
-# sve BITS: prints QEMU's CPU with vectors of this length.
+# sve BITS: prints the QEMU_CPU value for a CPU with SVE vectors of this length.
 sve() {
   echo "max,sve-max-vq=$(($1 / 128)),sve-default-vector-length=$(($1 / 8))"
 }
 
-# shortOfArm64: libquern and the conformance program for arm64, on NEON and on SVE.
+# shortOfArm64: builds the conformance program for arm64, and runs it on NEON and on SVE.
 shortOfArm64() {
   step one "build arm64" build arm64 quern-conformance
   step tests "conformance, arm64, NEON" conformanceArm64 max,sve=off "$every" \
@@ -281,7 +282,8 @@ shortOfArm64() {
     --count="$(pick 0 8 30)" --damaged=0
 }
 
-# allOfArm64: first rounds on each level and length, and kernels that LLVM for arm64 compiles and ORC links.
+# allOfArm64: runs the first rounds on each level and vector length, and kernels that the arm64 compiler compiles and
+# ORC links.
 allOfArm64() {
   local bits
   step one "build arm64" build arm64 quern-conformance quern_dnnl quern_tool \
@@ -314,7 +316,7 @@ fromPackOnArm64() {
     qemu-aarch64-static -L build/peers/arm64 build/arm64/bin/quern run -f "$3" --check --repeat=1
 }
 
-# packOnArm64: tests kernels of packs that the host builds, of problems and of families.
+# packOnArm64: builds two packs on the host, one of problems and one of families, and tests their kernels on arm64.
 packOnArm64() {
   local target
   for target in neon sve:vl=256; do
@@ -426,7 +428,7 @@ step tests "conformance, compiled in another process" conformanceByProcess relea
 step tests "conformance, seed of the day" conformance release "$every" \
   "$(pick --count=50 --count=200 --count=600)" --seed="$daySeed" --linker=orc --damaged=0
 
-# Each of these steps is one process, the longest first.
+# Each of these steps is one process. The longest one starts first.
 if [ $mode = full ]; then
   beside tests "pairs of tags" conformance release reorder-tags "${cells[@]}" --linker=orc
   beside tests "cells of rnn" conformance release rnn "${cells[@]}" --linker=orc

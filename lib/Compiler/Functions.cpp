@@ -79,7 +79,7 @@ public:
 
 private:
   std::mutex mutex;
-  std::deque<std::pair<std::string, functions::Cuts>> known; ///< by function and target
+  std::deque<std::pair<std::string, functions::Cuts>> known; ///< results by function and target, oldest first
 };
 
 /// Partitions a function that was read; `desc` is its descriptor.

@@ -42,7 +42,7 @@ struct PostOp {
   float alpha = 0, beta = 0;           ///< eltwise
   float scale = 1;                     ///< sum
   int32_t zeroPoint = 0;               ///< sum
-  DataType dataType = DataType::Undef; ///< sum; Undef: the destination's
+  DataType dataType = DataType::Undef; ///< sum; Undef: type of the destination
   TensorDesc src1, src2;               ///< binary; src2 only for select
   int32_t mask = 0;                    ///< prelu
   struct {

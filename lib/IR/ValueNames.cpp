@@ -1,4 +1,4 @@
-//===- ValueNames.cpp - Texts with meaningful value names -----------------===//
+//===- ValueNames.cpp - Module text with meaningful names -----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

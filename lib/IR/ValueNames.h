@@ -1,4 +1,4 @@
-//===- ValueNames.h - Texts with meaningful value names -------------------===//
+//===- ValueNames.h - Module text with meaningful names -------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

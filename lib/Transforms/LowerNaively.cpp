@@ -1,4 +1,4 @@
-//===- LowerNaively.cpp - Linalg to scalar loops, as an oracle ------------===//
+//===- LowerNaively.cpp - Lowering of linalg to scalar loops --------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

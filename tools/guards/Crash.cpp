@@ -1,4 +1,4 @@
-//===- Crash.cpp - Reports the case that crashed the program --------------===//
+//===- Crash.cpp - Report of a case that crashes --------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- Comparison.cpp - Compares contestants on the same CPUs -------------===//
+//===- Comparison.cpp - Comparison of contestants -------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

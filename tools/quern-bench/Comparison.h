@@ -1,4 +1,4 @@
-//===- Comparison.h - Compares contestants on the same CPUs ---------------===//
+//===- Comparison.h - Comparison of contestants ---------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

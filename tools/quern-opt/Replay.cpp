@@ -1,4 +1,4 @@
-//===- Replay.cpp - Runs a lowered kernel on generated data ---------------===//
+//===- Replay.cpp - Execution of a lowered kernel -------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

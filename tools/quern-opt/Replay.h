@@ -1,4 +1,4 @@
-//===- Replay.h - Runs a lowered kernel on generated data -----------------===//
+//===- Replay.h - Execution of a lowered kernel ---------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -86,7 +86,7 @@ private:
   GuardedBuffer scratch, shared;
   std::vector<Buffer> buffers;
   std::vector<int64_t> sizes;
-  std::vector<std::vector<void *>> pointers; ///< by step
+  std::vector<std::vector<void *>> pointers; ///< addresses of the buffers of each step
 };
 
 /// Generates code for `target`, fills every argument from `seed`, and runs the whole space of every kernel twice: with

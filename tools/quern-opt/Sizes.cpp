@@ -1,4 +1,4 @@
-//===- Sizes.cpp - Problems of open sizes, run with numbers ---------------===//
+//===- Sizes.cpp - Numbers that replace open sizes ------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -21,7 +21,7 @@ struct PackBuildOptions {
   bool asFamilies = false; ///< true if the family of each problem is compiled instead
 };
 
-/// Compiles the problems of files and functions and writes the pack. Returns the exit code.
+/// Compiles the problems in `files` and the functions in `functions`, and writes the pack. Returns the exit code.
 int buildPack(const PackBuildOptions &options);
 
 /// Writes a pack completely or not at all, because programs may have mapped the file that it replaces.

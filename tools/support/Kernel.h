@@ -1,4 +1,4 @@
-//===- Kernel.h - A primitive of the public API, owned --------------------===//
+//===- Kernel.h - An owned primitive of the public API --------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

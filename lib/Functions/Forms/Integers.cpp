@@ -82,7 +82,8 @@ Value divide(Numbers &on, Operation *op) {
   return on.choose(isZero, isRemainder(op) ? a : on.integer(type, -1), result);
 }
 
-/// Emits a shift by an unsigned amount: by the width or more, the result is 0, or the sign.
+/// Emits a shift by an unsigned amount. If the amount is at least the width, the result is 0, or for `shrsi` the sign
+/// in all bits.
 Value shift(Numbers &on, Operation *op) {
   Value a = op->getOperand(0), amount = op->getOperand(1);
   Type type = a.getType();

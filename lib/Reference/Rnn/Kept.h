@@ -40,7 +40,7 @@ public:
   Kept(DataType state, bool roundsOperands, uint64_t, bool)
       : type(state), roundsOperands(roundsOperands), roundsGradients(roundsOperands || state == DataType::BF16) {}
 
-  /// Near the midpoint of two values, either may be stored.
+  /// Returns a stored state. Near the midpoint of two representable values, a kernel may store either.
   Uncertain state(const Uncertain &h) const {
     if (type == DataType::F32 || type == DataType::F64)
       return h;

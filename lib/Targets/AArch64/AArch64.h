@@ -1,4 +1,4 @@
-//===- AArch64.h - AArch64 for the CPU backend ----------------------------===//
+//===- AArch64.h - The AArch64 architecture -------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -180,7 +180,7 @@ private:
   }
 
   unsigned granules;
-  DenseMap<std::pair<Value *, Type *>, Value *> made; ///< by the repeated value and the type
+  DenseMap<std::pair<Value *, Type *>, Value *> made; ///< created values by repeated value and type
 };
 
 } // namespace

@@ -1,4 +1,4 @@
-//===- ScalableVectors.h - Fixed-length vectors as scalable ones ----------===//
+//===- ScalableVectors.h - Conversion to scalable vectors -----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

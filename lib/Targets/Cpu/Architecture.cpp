@@ -1,4 +1,4 @@
-//===- Architecture.cpp - The architectures of CPUs ----------------------===//
+//===- Architecture.cpp - Table of the CPU architectures ------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

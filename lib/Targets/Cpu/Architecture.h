@@ -1,4 +1,4 @@
-//===- Architecture.h - An architecture of CPUs ---------------------------===//
+//===- Architecture.h - Interface of a CPU architecture -------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- Codegen.cpp - LLVM dialect to assembly and objects -----------------===//
+//===- Codegen.cpp - From the LLVM dialect to machine code ----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- Linker.cpp - Objects to callable code, by ORC ----------------------===//
+//===- Linker.cpp - Linking of objects with ORC ---------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- Linker.h - Objects to callable code, by ORC ------------------------===//
+//===- Linker.h - Linking of objects with ORC -----------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -100,7 +100,7 @@ private:
                                                                                  : AccessMark::None;
   }
 
-  /// Returns the target of a jump.
+  /// Returns the index of the instruction that a branch jumps to; nullopt for other instructions and unknown targets.
   std::optional<size_t> targetOf(const MCInst &instruction) const {
     if (!info.get(instruction.getOpcode()).isBranch())
       return std::nullopt;

@@ -1,4 +1,4 @@
-//===- Pipeline.cpp - Scheduled kernels to the LLVM dialect ---------------===//
+//===- Pipeline.cpp - Lowering of kernels to the LLVM dialect -------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- Pipeline.h - Scheduled kernels to the LLVM dialect -----------------===//
+//===- Pipeline.h - Lowering of kernels to the LLVM dialect ---------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

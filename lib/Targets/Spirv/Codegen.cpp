@@ -1,4 +1,4 @@
-//===- Codegen.cpp - A device's LLVM dialect to SPIR-V ----------------------===//
+//===- Codegen.cpp - Compilation of the LLVM dialect to SPIR-V ------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- Pipeline.h - A device's kernels to the LLVM dialect ----------------===//
+//===- Pipeline.h - Lowering of device kernels to LLVM --------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- X86.h - x86 for the CPU backend ------------------------------------===//
+//===- X86.h - The x86 architecture ---------------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

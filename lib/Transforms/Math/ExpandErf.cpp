@@ -1,4 +1,4 @@
-//===- ExpandErf.cpp - erf and erfc as arithmetic -------------------------===//
+//===- ExpandErf.cpp - Expansion of erf and erfc --------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

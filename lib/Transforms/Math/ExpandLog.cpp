@@ -1,4 +1,4 @@
-//===- ExpandLog.cpp - log, log2 and log1p as arithmetic ------------------===//
+//===- ExpandLog.cpp - Expansion of log, log2 and log1p -------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

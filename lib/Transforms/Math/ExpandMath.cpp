@@ -1,4 +1,4 @@
-//===- ExpandMath.cpp - The math dialect as arithmetic --------------------===//
+//===- ExpandMath.cpp - Expansion of the math dialect ---------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- ExpandPow.cpp - powf as arithmetic ---------------------------------===//
+//===- ExpandPow.cpp - Expansion of powf ----------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- MathExpansions.h - Functions of the math dialect as arithmetic -----===//
+//===- MathExpansions.h - Expansions of math functions --------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

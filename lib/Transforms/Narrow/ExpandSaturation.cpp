@@ -1,4 +1,4 @@
-//===- ExpandSaturation.cpp - Floats to the nearest integer of a range ----===//
+//===- ExpandSaturation.cpp - Saturating conversion of floats -------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -88,8 +88,8 @@ bool isPin(linalg::GenericOp op, OpOperand &operand) {
 struct PairedOp {
   linalg::GenericOp op;
   unsigned loop = 0;
-  SmallVector<AffineMap> maps; ///< by operand
-  SmallVector<int> dims;       ///< by operand: the memref's dim that is halved; -1: common to a pair
+  SmallVector<AffineMap> maps; ///< new indexing map of each operand
+  SmallVector<int> dims;       ///< dim of each operand's memref that is halved; -1: common to a pair
 };
 
 class PairedFunction {

@@ -1,4 +1,4 @@
-//===- Compile.h - Compiles drawn problems for drawn devices --------------===//
+//===- Compile.h - Compilation of drawn problems --------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- Flatness.cpp - Data that tests nothing -----------------------------===//
+//===- Flatness.cpp - Detection of data that tests nothing ----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- Flatness.h - Data that tests nothing -------------------------------===//
+//===- Flatness.h - Detection of data that tests nothing ------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- Close.cpp - Libraries that are closed ------------------------------===//
+//===- Close.cpp - Unloading of the libraries -----------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- End.cpp - A process that ends while Quern works --------------------===//
+//===- End.cpp - Process exit while Quern works ---------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- RnnRoundingsTest.cpp - Which roundings led to a result -------------===//
+//===- RnnRoundingsTest.cpp - Roundings that led to a result --------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

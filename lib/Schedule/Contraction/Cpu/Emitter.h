@@ -1,4 +1,4 @@
-//===- Emitter.h - Writing a planned contraction as vectors --------------===//
+//===- Emitter.h - Emission of contractions on a CPU ----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -50,8 +50,8 @@ private:
     Value scratch;     ///< first element of its sums
     int64_t count = 0; ///< existing columns; the tile's width if it is masked
     bool isMasked = false;
-    llvm::SmallVector<Lanes, 4> vectors;                ///< by vector of columns
-    llvm::SmallVector<llvm::SmallVector<Place>, 4> rhs; ///< by product and vector of columns
+    llvm::SmallVector<Lanes, 4> vectors;                ///< lanes of each vector of columns
+    llvm::SmallVector<llvm::SmallVector<Place>, 4> rhs; ///< addresses by product and vector of columns
     Values shift; ///< by sum of a row: the correction of shifted dots, if it is summed once
   };
   /// A row of the tile: a value plus a constant.
@@ -67,13 +67,13 @@ private:
   /// The buffers of one iteration of merged loops over K (Plan::loops).
   struct Buffers {
     Value lhs;
-    Values rhs; ///< by product of the step
+    Values rhs; ///< one buffer for each product of the step
   };
   /// The slice of K that is being summed; null values without slices.
   struct Cut {
     Value begin, end;
-    Value lhs; ///< by step and row of the chunk, or null
-    Value rhs; ///< by step, sum and vector of columns, or null
+    Value lhs; ///< copy in scratch, by step and row of the chunk; null: not copied
+    Value rhs; ///< copy in scratch, by step, sum and vector of columns; null: not copied
   };
   /// A vector of rhs in a step.
   struct Loaded {

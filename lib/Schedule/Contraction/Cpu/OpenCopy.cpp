@@ -1,4 +1,4 @@
-//===- OpenCopy.cpp - Reading rhs of a product of open sizes --------------===//
+//===- OpenCopy.cpp - Reads of rhs with open sizes ------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- OpenEmitter.h - Writing a product of open sizes --------------------===//
+//===- OpenEmitter.h - Products with open sizes ---------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- OpenPlan.cpp - Planning a product of open sizes --------------------===//
+//===- OpenPlan.cpp - Planning products with open sizes -------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -97,7 +97,7 @@ struct Plan {
   /// The correction of shifted dots is summed once for all blocks of an iteration, rather than in each block.
   bool sumsShiftOnce = false;
   Tail tail = Tail::None;
-  llvm::SmallVector<Dot, 4> dots; ///< by product
+  llvm::SmallVector<Dot, 4> dots; ///< computation of each product
   /// By product: elements of rhs from tile to tile; 0: computed from the digits of the tile's first column.
   llvm::SmallVector<int64_t, 4> tileStrides;
   /// Products that read the same elements of lhs share the steps of one loop over K, and consecutive loops that differ

@@ -1,4 +1,4 @@
-//===- Emitter.h - Writing planned products for a device -----------------===//
+//===- Emitter.h - Emission of products for a device ----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- Emitter.h - Writing a planned map as loops and vectors ------------===//
+//===- Emitter.h - Emission of maps on a CPU ------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

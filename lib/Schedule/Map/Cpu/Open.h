@@ -1,4 +1,4 @@
-//===- Open.h - Maps whose sizes are given at execution -------------------===//
+//===- Open.h - Maps with open sizes --------------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

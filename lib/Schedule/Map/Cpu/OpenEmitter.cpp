@@ -1,4 +1,4 @@
-//===- OpenEmitter.cpp - The kernel of a map of open sizes ----------------===//
+//===- OpenEmitter.cpp - Emission of maps with open sizes -----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

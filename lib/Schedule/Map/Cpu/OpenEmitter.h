@@ -1,4 +1,4 @@
-//===- OpenEmitter.h - Writing a map of open sizes ------------------------===//
+//===- OpenEmitter.h - Emission of maps with open sizes -------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -34,7 +34,7 @@ private:
   struct Nest {
     llvm::ArrayRef<Loop> loops;
     Values trips, first, last, at;
-    llvm::SmallVector<Values> strides; ///< by loop and operand, for the loops whose order is chosen at run time
+    llvm::SmallVector<Values> strides; ///< strides by loop and operand, for loops whose order is chosen at run time
     Body body;
     int64_t jam = 1;
     /// Replaces `body`: f(place, begin, end) emits a range of indices of the innermost loop.
@@ -120,7 +120,7 @@ private:
   struct Folds {
     Value rows, columns;           ///< extents of a tile without another axis
     Value foldsRows, foldsColumns; ///< at most one of them is true
-    Values isFolded;               ///< by loop around the tile
+    Values isFolded;               ///< for each loop around the tile: true if it is folded into the tile
     Value isSmall;                 ///< true if small tiles are moved with tables
   };
   bool mayFold() const;

@@ -1,4 +1,4 @@
-//===- OpenLine.cpp - Lines of open sizes ---------------------------------===//
+//===- OpenLine.cpp - Lines with open sizes -------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

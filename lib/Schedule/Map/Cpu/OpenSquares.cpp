@@ -1,4 +1,4 @@
-//===- OpenSquares.cpp - Squares of a tile of open sizes -----------------===//
+//===- OpenSquares.cpp - Squares of tiles with open sizes -----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

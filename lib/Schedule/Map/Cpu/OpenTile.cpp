@@ -1,4 +1,4 @@
-//===- OpenTile.cpp - Tiles of open sizes ---------------------------------===//
+//===- OpenTile.cpp - Tiles with open sizes -------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- Emitter.cpp - Maps of a device ------------------------------------===//
+//===- Emitter.cpp - Emission of maps for a device ------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- Emitter.h - Writing a planned map for work-items ------------------===//
+//===- Emitter.h - Emission of maps for a device --------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- Emitter.h - Writing a planned chain as loops and vectors ----------===//
+//===- Emitter.h - Emission of row chains on a CPU ------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -83,7 +83,7 @@ protected:
   RowPlan &plan;
   bool streaming = false;              ///< true if full vectors use non-temporal stores for streamed destinations
   int64_t depth = 1;                   ///< row positions that one lane of the current step covers
-  llvm::SmallVector<Lanes, 8> partial; ///< by slot; further slots have all lanes
+  llvm::SmallVector<Lanes, 8> partial; ///< lanes of the first slots; further slots have all lanes
   const Lanes everyLane;
   std::map<std::pair<int64_t, const void *>, Value> scratchViews;
 };
@@ -218,7 +218,7 @@ private:
   Value rowsHere;                         ///< number of rows in the vector, if the last vector may have fewer
   bool compact = false;                   ///< true while a per-row stage is emitted with one lane for each row
   std::map<StageKey, Values> otherValues; ///< values of rows in the other form
-  /// By stage: its results, and true if each is in every lane of the row, false if only in the first.
+  /// Results of each stage; true if the result is in every lane of the row, false if it is only in the first.
   std::map<int, llvm::SmallVector<std::pair<Value, bool>, 2>> reduced;
 };
 

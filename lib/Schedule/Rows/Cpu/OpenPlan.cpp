@@ -1,4 +1,4 @@
-//===- OpenPlan.cpp - Forms of rows whose length is open ------------------===//
+//===- OpenPlan.cpp - Forms of rows with open length ----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

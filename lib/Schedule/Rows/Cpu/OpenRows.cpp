@@ -1,4 +1,4 @@
-//===- OpenRows.cpp - Rows of open length and number ---------------------===//
+//===- OpenRows.cpp - Rows with open length and number --------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- Emitter.cpp - Rows of a device ------------------------------------===//
+//===- Emitter.cpp - Emission of rows for a device ------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

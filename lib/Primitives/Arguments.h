@@ -33,9 +33,9 @@ struct ArgumentInfo {
   /// with an output is refused.
   int32_t overwrittenBy = 0;
   InPlace inPlace = InPlace::ElementSize;
-  /// For scales or zero points over several dims of which a dim after the first is open: the same elements with one dim
-  /// per masked dim; the kernel receives these sizes instead of the vector's. Also set for a workspace of open size.
-  /// Otherwise null.
+  /// For scales or zero points over several masked dims, of which one after the first is open: a descriptor of the same
+  /// elements with one dim per masked dim, whose sizes the kernel receives instead of the vector's length. Also set for
+  /// a workspace of open size; otherwise null.
   std::shared_ptr<const TensorDesc> grid;
   /// For an input: the bytes that it must start with to belong to this problem. An execution checks them if the CPU can
   /// read the memory. Otherwise null.

@@ -127,7 +127,7 @@ Value ReorderEmitter::element(OpBuilder &b, Location at, ValueRange in, Value ol
 void ReorderEmitter::emit() {
   SmallVector<Operand> all(inputs);
   llvm::append_range(all, postOps.operands());
-  function.step("y", "src as dst has it: scales, zero points, post-ops, type");
+  function.step("y", "src converted to dst: scales, zero points, post-ops, type");
   function.elementwise(space, all, filledOutput(function, arg::dst, space),
                        [&](OpBuilder &b, Location at, ValueRange in, Value old) { return element(b, at, in, old); });
   function.finish();

@@ -10,7 +10,7 @@
 //   delta_rounded, hidden_delta_rounded   copies that products read if the fpmath mode lets factors be rounded
 //   states0, states1      [D][T + 1][N][…]: states of a layer (layer mod 2); the additional slot is the state at the
 //                         start, slot 0 or T, depending on the direction
-//   cells_again           likewise c, if the workspace's cannot be used: with lengths, for peepholes or if T is open
+//   cells_again           the same for c, if the workspace's cannot be used: with lengths, for peepholes or open T
 //   state_diff            gradients of an LSTM's projected states
 //   unprojected, reset    factors of R and U_o
 //   input_diff            gradients of a layer's inputs
@@ -49,7 +49,7 @@ private:
     mlir::AffineExpr t;
     bool isEnd, isStart;
   };
-  /// Range of gates whose gradients are meant.
+  /// A range of gates.
   struct Gates {
     int64_t first, count;
   };

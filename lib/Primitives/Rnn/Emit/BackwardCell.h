@@ -17,7 +17,7 @@
 //   cells_diff_after [N, DHC] f32, optional
 // Its results:
 //   delta0, delta1 … [N, DHC] of each gate, of deltaType(); if products read rounded copies, also delta_rounded0 …
-//   hidden_delta0 …  likewise the gradients of U h, for linear before reset
+//   hidden_delta0 …  the same for the gradients of U h, for linear before reset
 //   carry            [N, DIC] f32, passed back in addition to products; cells_diff [N, DHC]
 //   unprojected, reset   [N, DHC]: o tanh(c) and r h, rounded as in forward
 //   attention_terms  [N, DHC] f32, whose sums over channels are the gradient of attention

@@ -399,7 +399,7 @@ TEST_F(Problems, ComputeNothingWithOpenSizes) {
     Problem problem = readMove("%x: " + open + ", %y: memref<4x8xf32>", from, plain, open + ";memref<4x8xf32>");
     return problem.whyNot + problem.ops[0].operands[0].whyNot;
   };
-  const std::string computed = "operand #0 of an op computes its address with sizes that are given at execution";
+  const std::string computed = "operand #0 of an op computes its address with sizes known only at execution";
   EXPECT_EQ(whyNot(plain), "");
   EXPECT_EQ(whyNot(rows), "");
   for (const char *to : {"(i * 2, j)", "(i + 1, j)", "(i floordiv 2, j)", "(i, j mod 4)", "(i, 3)", "(j, j)"})

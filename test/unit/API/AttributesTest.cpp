@@ -159,7 +159,7 @@ TEST(PostOpsTest, EveryKind) {
   EXPECT_EQ(mask, 2);
 }
 
-TEST(PostOpsTest, AtMost32) {
+TEST(PostOpsTest, RefusesMoreThan32) {
   post_ops ops;
   for (int i = 0; i < 32; ++i)
     ops.append_eltwise(algorithm::eltwise_relu, 0, 0);

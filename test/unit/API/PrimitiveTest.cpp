@@ -60,7 +60,7 @@ TEST_F(PrimitiveTest, Queries) {
   EXPECT_FALSE(desc.next_impl());
 }
 
-TEST_F(PrimitiveTest, AnyIsResolved) {
+TEST_F(PrimitiveTest, ReplacesAnyByTheChosenLayout) {
   memory::desc src({4, 16}, dt::f32, "ba"), any({4, 16}, dt::bf16, "any");
   softmax_forward::primitive_desc resolved(device, prop_kind::forward_training, algorithm::softmax_accurate, src, any,
                                            0);

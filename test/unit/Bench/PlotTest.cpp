@@ -58,7 +58,7 @@ TEST(BenchPlot, LogAxes) {
   EXPECT_DOUBLE_EQ(axes.y(1), 50);
 }
 
-TEST(BenchPlot, TurnsOfATrace) {
+TEST(BenchPlot, CountsTheIterationsOfATrace) {
   const auto traceOf = [](const char *trips) {
     return nlohmann::json::parse(std::string(R"({"program": {"steps": [{"kernel": "k", "iterations": "8"}],
       "loops": [{"trips": ")") + trips +

@@ -101,7 +101,7 @@ TEST(Mlir, RefusesToReadProblemsAndToCompileModules) {
 }
 
 /// A function that exceeds a limit is refused without reading it.
-TEST(Mlir, LimitsOfAFunction) {
+TEST(Mlir, RefusesFunctionsBeyondTheLimits) {
   const auto chainOf = [](int operations) {
     std::string text = "func.func @f(%v0: tensor<4xf32>) -> tensor<4xf32> {\n  %e = tensor.empty() : tensor<4xf32>\n";
     for (int i = 0; i < operations; ++i)

@@ -109,7 +109,7 @@ template <typename Op> int mutateAllOf() {
 
 } // namespace
 
-TEST(Fields, OfEveryOperation) {
+TEST(Fields, ChangesOfOperationsAreNoticed) {
   EXPECT_EQ(mutateAllOf<SoftmaxDesc>(), 7);
   EXPECT_EQ(mutateAllOf<ReorderDesc>(), 4);
   EXPECT_EQ(mutateAllOf<Boxed<RnnDesc>>(), 32);
@@ -122,7 +122,7 @@ TEST(Fields, OfEveryOperation) {
   EXPECT_FALSE(PrimitiveDesc().setKind(PrimitiveKind::Undef));
 }
 
-TEST(Fields, OfAttributes) {
+TEST(Fields, ChangesOfAttributesAreNoticed) {
   EXPECT_EQ(mutateAll(PrimitiveDesc(), [](PrimitiveDesc &d) -> auto & { return d.attr; }, "attr"), 19);
   PrimitiveDesc desc;
   desc.attr.scales[1];
@@ -136,7 +136,7 @@ TEST(Fields, OfAttributes) {
 }
 
 // A field is valid only for some kinds; for the others it must be refused, and still count in equality and bytes.
-TEST(Fields, OfPostOps) {
+TEST(Fields, ChangesOfPostOpsAreNoticed) {
   PostOp eltwise, binary, select, sum, prelu;
   eltwise.alg = Alg::EltwiseRelu;
   binary.kind = select.kind = PostOp::Kind::Binary;
@@ -172,7 +172,7 @@ TEST(Fields, OfPostOps) {
     EXPECT_GE(legal[field], 1) << field;
 }
 
-TEST(Fields, OfTensors) {
+TEST(Fields, ChangesOfTensorsAreNoticed) {
   struct Change {
     const char *name;
     std::function<void(TensorDesc &)> apply;

@@ -50,7 +50,7 @@ void expectError(const BadLine &bad) {
 
 } // namespace
 
-TEST(TextForm, ASoftmax) {
+TEST(TextForm, ParsesASoftmax) {
   std::string_view line =
       "softmax fwd_i alg=log src=f32:8x128x1024:abc dst=bf16:8x128x1024:abc axis=2 attr.fpmath=bf16";
   PrimitiveDesc desc = parsed(line);
@@ -66,7 +66,7 @@ TEST(TextForm, ASoftmax) {
   EXPECT_EQ(desc.text(), line);
 }
 
-TEST(TextForm, SpellingsThatAreNotPrinted) {
+TEST(TextForm, OtherSpellingsAreNormalized) {
   expectCanonical("  softmax\tfwd_t  alg=softmax_log axis=0 \r\n", "softmax fwd_t alg=log");
   expectCanonical("softmax prop=bwd_d alg=accurate", "softmax bwd_d");
   expectCanonical("rnn fwd_i cell=vanilla_lstm activation=eltwise_tanh", "rnn fwd_i cell=lstm activation=tanh");
@@ -86,7 +86,7 @@ TEST(TextForm, SpellingsThatAreNotPrinted) {
                   "softmax attr.rnn.data_scale=0.5 attr.rnn.data_shift=100");
 }
 
-TEST(TextForm, TensorsInFull) {
+TEST(TextForm, TensorsRoundTrip) {
   for (std::string_view text :
        {"f32:8:a", "u8:2x3:s8x1", "f16:?x16:ab", "bf16:4x?:s5x1:off?", "f64:3x4:s0x1",
         "s8:16x17x3x3:ABcd4b16a4b:s8s8@1:scale_adjust@0.5", "s8:17x3:s48x16:blk4b4b:pad17x32:at0x1:off7",
@@ -103,7 +103,7 @@ TEST(TextForm, TensorsInFull) {
   EXPECT_FALSE(parseTensor("f32:8:a junk"));
 }
 
-TEST(TextForm, FloatsByTheirBits) {
+TEST(TextForm, FloatsRoundTripBitByBit) {
   for (uint32_t bits : {0u, 0x80000000u, 1u, 0x7f7fffffu, 0x7f800000u, 0xff800000u, 0x7fc00000u, 0xffc00000u,
                         0x7f800001u, 0x3dcccccdu}) {
     std::string text;

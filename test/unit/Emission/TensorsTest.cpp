@@ -103,7 +103,7 @@ TEST(Tensors, BroadcastDimsAreZeroInTheMap) {
             AffineMap::get(3, 0, {getAffineDimExpr(0, &context), zero, getAffineDimExpr(2, &context), zero}, &context));
 }
 
-TEST(Padding, BoxesHoldThePaddingOnce) {
+TEST(Padding, BoxesCoverThePaddingOnce) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
   std::mt19937 engine(2);
   int padded = 0;

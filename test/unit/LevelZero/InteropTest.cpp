@@ -166,7 +166,7 @@ TEST_F(Interop, TheCppInterfaceMatchesTheCInterface) {
     ASSERT_EQ(result[i], static_cast<float>(i + 2));
 }
 
-TEST_F(Interop, AnEngineComesBackFromItsCacheBlob) {
+TEST_F(Interop, AnEngineIsRestoredFromItsCacheBlob) {
   const std::vector<uint8_t> id = ze_interop::get_engine_cache_blob_id(driver, device);
   std::vector<uint8_t> blob;
   {

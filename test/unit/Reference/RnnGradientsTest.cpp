@@ -177,7 +177,7 @@ TEST_P(Gradients, AreDifferencesOfForward) {
 }
 
 // Steps past the end of a sequence are ignored: neither their values nor their gradients are read.
-TEST_P(Gradients, EndWithTheirSequence) {
+TEST_P(Gradients, IgnoreStepsAfterTheEndOfASequence) {
   const Problem &p = GetParam();
   if (p.lengths.empty())
     return;

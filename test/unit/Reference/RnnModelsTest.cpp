@@ -131,7 +131,7 @@ INSTANTIATE_TEST_SUITE_P(All, RnnModels, testing::ValuesIn(test::rnnModels()), [
 });
 
 // Gates in the order of ONNX are converted to Quern's order.
-TEST(RnnWeights, GatesOfOnnx) {
+TEST(RnnWeights, ConvertsTheGatesOfOnnx) {
   const float lstm[] = {0, 1, 2, 3}, recurrent[] = {10, 20, 30, 40}; // i, o, f, c
   float ours[4];
   convert_rnn_weights(rnn_weights_origin::onnx, quern_vanilla_lstm, lstm, 1, 1, ours);

@@ -281,7 +281,7 @@ TEST(RnnReference, MidpointsOfIntegersMayRoundEitherWay) {
 }
 
 // A bf16 state is the value nearest to the exact one; its neighbor is wrong unless the exact value is between them.
-TEST(RnnReference, NarrowStatesAreTheNearest) {
+TEST(RnnReference, NarrowStatesMustBeTheNearest) {
   Example rnn("rnn fwd_i cell=gru direction=left2right src_layer=bf16:7x2x9:abc weights_layer=bf16:1x1x9x3x12:abcde "
               "weights_iter=bf16:1x1x12x3x12:abcde dst_layer=bf16:7x2x12:abc");
   rnn.store();

@@ -11,7 +11,7 @@ using namespace quern::remote;
 
 namespace {
 
-TEST(RemoteAddress, SeveralWithOptions) {
+TEST(RemoteAddress, ParsesSeveralWithOptions) {
   Result<std::vector<Address>> parsed = parseAddresses(
       "redis:///run/redis.sock,db=3;rediss://ci@cache,read-only,ca=/ca.pem;https://store:8443/a/,days=7,names");
   ASSERT_TRUE(parsed);

@@ -82,7 +82,7 @@ TEST(Walk, IsTheSumOfItsDigits) {
   }
 }
 
-TEST(Walk, HasOneFormWhereCutsNest) {
+TEST(Walk, IsCanonicalIfCutsNest) {
   // Contiguous blocks of 4 equal a loop without blocks; a block that the loop never leaves; digits in any order; a
   // constant digit.
   EXPECT_EQ(Walk({{1, 4, 1}, {4, 0, 4}}, 64), Walk({{1, 0, 1}}, 64));
@@ -97,7 +97,7 @@ TEST(Walk, HasOneFormWhereCutsNest) {
 }
 
 /// Within a run, from one multiple of run() to the next, consecutive addresses differ by step().
-TEST(Walk, GoesByItsStepWithinARun) {
+TEST(Walk, ItsAddressesDifferByItsStepWithinARun) {
   for (unsigned seed = 0; seed < rounds; ++seed) {
     Draw draw(seed);
     int64_t extent = 1 + draw.below(200);
@@ -155,7 +155,7 @@ TEST(Walk, DigitsDifferIfItTellsAllApart) {
 }
 
 /// An open step is all that such a Walk contains.
-TEST(Walk, OfAnOpenStepIsTheStepAlone) {
+TEST(Walk, ContainsOnlyTheStepIfItIsOpen) {
   const Size step = Size::open(3);
   const Walk walk = Walk::linear(step, 64), openLoop = Walk::linear(step, Size::open(0));
   EXPECT_EQ(walk, openLoop);
@@ -246,7 +246,7 @@ TEST(Digits, MatchTheExpression) {
 }
 
 /// On success, all digits have one shift, and the sum is unchanged.
-TEST(Digits, TakeOneShift) {
+TEST(Digits, AlignTheirShifts) {
   unsigned aligned = 0;
   for (unsigned seed = 0; seed < rounds; ++seed) {
     Draw draw(seed);
@@ -393,7 +393,7 @@ TEST_F(Problems, HaveTheSizesOfTheirArguments) {
   EXPECT_EQ(problem.ops[0].extents, (Sizes{Size::untold(), 8}));
 }
 
-TEST_F(Problems, ComputeNothingWithOpenSizes) {
+TEST_F(Problems, RefuseAddressesComputedFromOpenSizes) {
   const std::string open = "memref<?x?xf32, strided<[?, ?], offset: ?>>", rows = "affine_map<(i, j) -> (i, 0)>";
   auto whyNot = [&](const std::string &from) {
     Problem problem = readMove("%x: " + open + ", %y: memref<4x8xf32>", from, plain, open + ";memref<4x8xf32>");

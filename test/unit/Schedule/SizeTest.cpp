@@ -60,7 +60,7 @@ TEST(Size, EqualsOnlyItself) {
   EXPECT_NE(Size::untold(), Size(-1));
 }
 
-TEST(Size, IsSortedBehindNumbersByItsIndexFromTheLast) {
+TEST(Size, IsSortedAfterNumbersByItsIndexFromTheEnd) {
   Sizes sizes = {Size::open(0), 5, Size::open(2), -1, Size::open(1), int64_t(1) << 60};
   std::sort(sizes.begin(), sizes.end());
   EXPECT_EQ(sizes, (Sizes{-1, 5, int64_t(1) << 60, Size::open(2), Size::open(1), Size::open(0)}));

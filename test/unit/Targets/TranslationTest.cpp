@@ -53,7 +53,7 @@ protected:
   MLIRContext context;
 };
 
-TEST_F(Translation, OfNumbers) {
+TEST_F(Translation, TranslatesNumbers) {
   expectAlike(R"(
     %0 = llvm.add %begin, %end overflow<nsw> : i64
     %1 = llvm.sub %0, %end overflow<nsw, nuw> : i64
@@ -85,7 +85,7 @@ TEST_F(Translation, OfNumbers) {
 )");
 }
 
-TEST_F(Translation, OfPredicates) {
+TEST_F(Translation, TranslatesPredicates) {
   std::string body;
   int number = 0;
   for (const char *predicate : {"eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"})
@@ -98,7 +98,7 @@ TEST_F(Translation, OfPredicates) {
   expectAlike(body + "llvm.return\n");
 }
 
-TEST_F(Translation, OfVectors) {
+TEST_F(Translation, TranslatesVectors) {
   expectAlike(R"(
     %two = llvm.mlir.constant(2 : i64) : i64
     %ones = llvm.mlir.constant(dense<1.5> : vector<8xf32>) : vector<8xf32>
@@ -147,7 +147,7 @@ TEST_F(Translation, OfVectors) {
 )");
 }
 
-TEST_F(Translation, OfLoopsAndAddresses) {
+TEST_F(Translation, TranslatesLoopsAndAddresses) {
   expectAlike(R"(
     %zero = llvm.mlir.constant(0.0 : f32) : f32
     %one = llvm.mlir.constant(1 : i64) : i64

@@ -84,7 +84,7 @@ TEST_F(CompilerTest, ThreadsDoNotChangeABit) {
   set_num_threads(saved);
 }
 
-TEST_F(CompilerTest, AsManyArgumentsAsPostOpsAllow) {
+TEST_F(CompilerTest, AcceptsTheMaximumNumberOfArguments) {
   memory::desc md({2, 8}, memory::data_type::f32, "ab"), operand({1, 8}, memory::data_type::s8, "ab");
   post_ops ops;
   primitive_attr attr;
@@ -263,7 +263,7 @@ std::string runChild(const std::string &line, const std::string &cache) {
   return output;
 }
 
-TEST_F(CompilerTest, NoLlvmWhereAnotherProcessCompiles) {
+TEST_F(CompilerTest, LoadsNoLlvmIfAnotherProcessCompiles) {
   test::ScopedEnvironment choice("QUERN_COMPILER", "process");
   const std::string cold = runChild(softmaxLine(13), directory.path);
   EXPECT_EQ(cold.find("origin=0"), 0u) << cold;

@@ -249,7 +249,7 @@ TEST_F(IntegersTest, AccumulationInF32Rounds) {
 }
 
 // Factors that are not integers or are too large, and float tensors, leave the arithmetic in f32.
-TEST_F(IntegersTest, FloatsTakePart) {
+TEST_F(IntegersTest, OtherFactorsAndFloatsUseF32) {
   const std::vector<Tensor> two = {{QUERN_ARG_MULTIPLE_SRC, s32, {16777217}}, {QUERN_ARG_MULTIPLE_SRC + 1, s32, {0}}};
   EXPECT_EQ(run("sum scales=1,0.5 srcs=s32:@,s32:@ dst=s32:@", false, two, s32), Integers{16777216});
   EXPECT_EQ(run("sum scales=1,2147483648 srcs=s32:@,s32:@ dst=s32:@", false, two, s32), Integers{16777216});

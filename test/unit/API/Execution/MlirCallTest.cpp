@@ -118,7 +118,7 @@ TEST_F(MlirCallTest, ReportsFailures) {
   EXPECT_EQ(told, concat("2 ", quern_get_last_error_message()));
 }
 
-TEST_F(MlirCallTest, TakesOneElementWithoutDims) {
+TEST_F(MlirCallTest, AcceptsOneElementOfRank0) {
   const quern_mlir_function_t function = given(R"(
 func.func @f(%x: memref<f32>, %y: memref<f32>) {
   linalg.generic {indexing_maps = [affine_map<() -> ()>, affine_map<() -> ()>], iterator_types = []}

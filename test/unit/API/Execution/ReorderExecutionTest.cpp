@@ -45,7 +45,7 @@ protected:
   }
 };
 
-TEST_F(ReorderExecution, FromMemoriesToMemories) {
+TEST_F(ReorderExecution, DescribesReordersByTheirMemories) {
   memory::desc plain({3, 5, 7}, dt::f32, "abc"), blocked({3, 5, 7}, dt::f32, "aCb4c");
   std::vector<float> values = pattern<float>(bufferSize<float>(plain));
   memory src(plain, device, values.data()), packed(blocked, device), back(plain, device);

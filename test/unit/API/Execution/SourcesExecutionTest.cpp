@@ -122,7 +122,7 @@ TEST_F(SourcesExecution, AcceptsTheMaximumNumberOfSources) {
   EXPECT_EQ(total, std::vector<float>(15, count * (count - 1) / 2.0f));
 }
 
-TEST_F(SourcesExecution, ASumMayTakeThePlaceOfAnySource) {
+TEST_F(SourcesExecution, ASumMayOverwriteAnySource) {
   const memory::desc desc({7, 19}, dt::f32, "aB8b");
   for (size_t sources : {1, 3, 16, 20})
     for (size_t place : {size_t(0), sources / 2, sources - 1}) {

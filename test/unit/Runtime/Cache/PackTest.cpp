@@ -95,7 +95,7 @@ TEST(Pack, MayBeEmpty) {
   EXPECT_TRUE((*read)->find({1, 2}).empty());
 }
 
-TEST(Pack, RefusesWhatItDoesNotHold) {
+TEST(Pack, RefusesUnsupportedArtifacts) {
   std::vector<Artifact> artifacts = sampleArtifacts();
   artifacts[1].buildId = "another";
   EXPECT_NE(pack(artifacts).error().message.find("of builds "), std::string::npos);
@@ -106,7 +106,7 @@ TEST(Pack, RefusesWhatItDoesNotHold) {
   EXPECT_NE(writePack({"nothing"}).error().message.find("not an artifact"), std::string::npos);
 }
 
-TEST(Pack, MayLieAnywhere) {
+TEST(Pack, MayHaveAnyAddress) {
   const std::vector<Artifact> artifacts = sampleArtifacts();
   const std::string shifted = "x" + *pack(artifacts);
   const auto read = Pack::fromBytes(std::string_view(shifted).substr(1), "a test");
@@ -151,7 +151,7 @@ TEST(Pack, ResealedAtEveryByteOfTheIndex) {
     }
 }
 
-TEST(Pack, SaysWhatIsWrongWithAnEntry) {
+TEST(Pack, ReportsTheFaultOfAnEntry) {
   std::vector<Artifact> artifacts = sampleArtifacts();
   std::string bytes = *pack(artifacts);
   const auto read = Pack::fromBytes(bytes, "a test");

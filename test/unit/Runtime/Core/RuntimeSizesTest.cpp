@@ -78,7 +78,7 @@ TEST(RuntimeSizes, MismatchesAreNamed) {
       << "a tensor with a runtime stride may have gaps";
 }
 
-TEST(RuntimeSizes, TensorsAgree) {
+TEST(RuntimeSizes, TensorsMustAgree) {
   VerifiedProblem problem;
   problem.arguments = {argument("src", "f32:?x5:ab"), argument("dst", "f32:?x5:ab", true),
                        argument("post0.src_1", "f32:1x5:ab")};

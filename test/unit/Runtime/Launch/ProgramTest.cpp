@@ -456,7 +456,7 @@ TEST(ProgramApi, NullsOfALaunchAreRefused) {
   isRefused(quern_primitive_visit_launch(k, &data, nullptr, nullptr), "visitor");
 }
 
-TEST(ProgramApi, AVisitorEndsTheVisit) {
+TEST(ProgramApi, AVisitorCanEndTheVisit) {
   engine device(engine::kind::cpu, 0);
   primitive kernel(primitive_desc(device, lineOfOpenRows()));
   std::vector<float> src(7 * 16), dst(src.size());

@@ -52,7 +52,7 @@ TEST(Family, ProductsAreTheFunctions) {
     EXPECT_EQ(textOf(familyOfLine(line)), "none") << line;
 }
 
-TEST(Family, AnAxisBetweenOthersIsAnother) {
+TEST(Family, StridedAxesHaveAnotherFamily) {
   const std::string strided = textOf(familyOfLine("softmax fwd_i src=f32:3x4x5:abc dst=f32:3x4x5:abc axis=1"));
   EXPECT_NE(strided, "none");
   EXPECT_NE(strided, textOf(familyOfLine("softmax fwd_i src=f32:4x50:ab dst=f32:4x50:ab axis=1")));
@@ -75,7 +75,7 @@ TEST(Family, LayoutsOfTensorsMergeTogether) {
   EXPECT_EQ(strided->problem.desc.text().find(":ab"), std::string::npos);
 }
 
-TEST(Family, BlocksAreDims) {
+TEST(Family, BlocksBecomeDims) {
   const std::string transposed = textOf(familyOfLine("reorder src=f32:20x30x40:acb dst=f32:20x30x40:abc"));
   const std::optional<Family> blocked = familyOfLine("reorder src=f32:2x64x7x7:abcd dst=f32:2x64x7x7:aBcd16b");
   ASSERT_TRUE(blocked);

@@ -176,7 +176,7 @@ def checkFile(root, path):
     with open(os.path.join(root, path), encoding="utf-8") as file:
         lines = file.read().splitlines()
     if not any(LICENCE in line for line in lines[:6]):
-        yield 1, "no licence header: its first lines must have '" + LICENCE + "'"
+        yield 1, "no license header: its first lines must have '" + LICENCE + "'"
     if len(lines) > MAX_LINES:
         yield len(lines), f"{len(lines)} lines; the limit is {MAX_LINES}"
     for number, line in enumerate(lines, 1):

@@ -70,7 +70,7 @@ struct Artifact {
   static constexpr size_t headerBytes = magic.size() + sizeof(formatVersion) + 2 * sizeof(uint64_t);
 
   std::string serialize() const;
-  /// Fails with a reason for bytes that serialize() cannot have written.
+  /// Inverse of serialize(). Fails with a reason for bytes that serialize() cannot have written.
   static Result<Artifact> parse(std::string_view bytes);
 
   /// Returns one line of steps and loops, such as "a_kernel, loop s0 - 1 { b_kernel | c_kernel }", with `|` between

@@ -23,7 +23,7 @@ namespace {
 
 constexpr const char *librariesWithDestructors[] = {"/libLLVM", "/libMLIR", "/libquern-compiler"};
 
-/// The C library's function, which is no longer in this library's relocation table.
+/// The C library's function that registers destructors. This library's relocation table no longer refers to it.
 constinit int (*registerDestructor)(void (*destroy)(void *), void *object, void *library) = nullptr;
 
 void stayLast() {
@@ -36,14 +36,14 @@ int registerAndStayLast(void (*destroy)(void *), void *object, void *library) {
   return failed;
 }
 
-/// Writes the function to a slot. The loader may have made its page read-only.
+/// Writes registerAndStayLast() to a slot of a relocation table. The loader may have made its page read-only.
 void enter(void **slot) {
   const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE)), start = reinterpret_cast<uintptr_t>(slot) & -page;
   if (mprotect(reinterpret_cast<void *>(start), page, PROT_READ | PROT_WRITE) == 0)
     *slot = reinterpret_cast<void *>(registerAndStayLast);
 }
 
-/// Writes the function to the slots of one relocation table.
+/// Calls enter() for the slots of one relocation table.
 void enterAll(ElfW(Addr) base, const ElfW(Rela) * table, size_t bytes, const ElfW(Sym) * symbols, const char *names) {
   for (size_t i = 0; i < bytes / sizeof(*table); ++i) {
     const auto symbol = table[i].r_info >> 32U;

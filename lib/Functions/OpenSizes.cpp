@@ -238,7 +238,7 @@ Result<AffineExpr> OpenSizes::valueOf(OpFoldResult index) {
   return constant ? number(*constant) : valueOf(cast<Value>(index));
 }
 
-/// Null if the size is unknown.
+/// Returns the value of a dim as an expression of the arguments' sizes; null if it is unknown.
 Result<AffineExpr> OpenSizes::valueOf(Dim dim) {
   auto type = cast<MemRefType>(dim.first.getType());
   if (!type.isDynamicDim(static_cast<unsigned>(dim.second)))

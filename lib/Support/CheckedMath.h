@@ -30,7 +30,7 @@ public:
   constexpr CheckedInt &operator*=(CheckedInt other) { return *this = *this * other; }
   constexpr CheckedInt &operator+=(CheckedInt other) { return *this = *this + other; }
   constexpr bool overflowed() const { return bad; }
-  /// Meaningful only without overflow.
+  /// Returns the result, which is meaningful only without overflow.
   constexpr int64_t value() const { return number; }
 
 private:
@@ -38,7 +38,7 @@ private:
   bool bad = false;
 };
 
-/// For values of at least 0 and a positive divisor.
+/// Returns the quotient, rounded up. `value` must be at least 0, and `divisor` positive.
 constexpr int64_t ceilDivide(int64_t value, int64_t divisor) { return value / divisor + (value % divisor != 0); }
 
 /// Returns the smallest multiple of `multiple` (> 0) that is ≥ value (≥ 0).

@@ -18,7 +18,7 @@ namespace quern {
 struct Digest {
   uint64_t low = 0, high = 0;
   bool operator==(const Digest &) const = default;
-  /// 32 lower-case hexadecimal digits, high word first.
+  /// Returns 32 lower-case hexadecimal digits, high word first.
   std::string hex() const;
 };
 

@@ -69,7 +69,7 @@ public:
   T &&operator*() && { return std::move(*stored); }
   T *operator->() { return &*stored; }
   const T *operator->() const { return &*stored; }
-  /// Valid only when there is no value.
+  /// Returns the error; valid only if there is no value.
   const Error &error() const { return failure; }
   Error &&takeError() { return std::move(failure); }
 

@@ -29,7 +29,7 @@ using Kernels = mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>>;
 /// A recipe, as used by a kind of target.
 struct Schedule {
   const char *name;
-  /// `isLastResort`: no recipe has scheduled the problem.
+  /// Schedules a problem. `isLastResort` is true if no recipe has scheduled it in a first round.
   Kernels (*run)(const Problem &problem, const Target &target, bool isLastResort, std::string *whyNot);
   bool hasLastResort; ///< some problems are faster by other recipes, and accepted only as a last resort
 };

@@ -65,7 +65,8 @@ public:
   bool isOff() const { return path.empty(); }
   void setCapacity(uint64_t bytes) { capacity.store(bytes, std::memory_order_relaxed); }
 
-  /// `runtime_error` if the directory exists but is rejected: a symbolic link, of another user, or writable by others.
+  /// Fails with `runtime_error` if the directory is rejected: it is a symbolic link, belongs to another user, or others
+  /// may write to it. A missing directory is accepted.
   Result<void> check() const;
 
   /// The contents of a file.

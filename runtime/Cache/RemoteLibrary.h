@@ -62,7 +62,7 @@ public:
   void flush(uint32_t milliseconds);
   quern_remote_counters counters() const;
 
-  /// The functions below query the first server, at once.
+  // The functions below query only the first server, and on the calling thread.
   Result<bool> contains(const RemoteKey &key);
   Result<std::optional<RemoteArtifact>> fetch(const RemoteKey &key);
   Result<std::optional<RemoteArtifact>> fetchNamed(const std::string &name);

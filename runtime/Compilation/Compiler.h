@@ -27,7 +27,7 @@ public:
 
   /// Returns true if QUERN_COMPILER requests a separate process, so that this process compiles nothing.
   static bool isApart();
-  /// Null if a separate process compiles.
+  /// Returns the library that compiles and links; null if a separate process compiles.
   const CompilerLibrary *linkingLibrary() const { return library; }
 
   /// `descriptor` is PrimitiveDesc::canonicalBytes() of a verified problem, `target` Target::text(), `form` a

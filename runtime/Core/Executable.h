@@ -64,7 +64,8 @@ public:
 
 protected:
   Executable() = default;
-  /// Fails with `unimplemented` or `runtime_error` if the arguments of the artifact and of the problem differ.
+  /// Checks that the artifact has the arguments of the problem. Otherwise fails with `unimplemented` or
+  /// `runtime_error`.
   static Result<void> checkArguments(const Artifact &artifact, const VerifiedProblem &problem);
   /// Initializes everything except the code. `functions` are those of the artifact's entries.
   Result<void> take(Artifact &&artifact, std::string &&bytes, std::span<void *const> functions);

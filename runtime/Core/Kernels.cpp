@@ -314,7 +314,7 @@ public:
     const int64_t left = std::max<int64_t>(0, end - nowNs()) / nsPerMs;
     return {static_cast<uint32_t>(left), isOver, begin, this};
   }
-  /// Null if the compiler has not been started.
+  /// Returns the compilation that began during the wait; null if it has not begun.
   const std::shared_ptr<Race> &race() const { return begun; }
 
 private:

@@ -37,7 +37,7 @@ public:
   bool isCopy() const { return copies; }
   const VerifiedProblem &verified() const { return problem; }
   const KernelKey &key() const { return kernelKey; }
-  /// Returns false if the tensor has no elements, or if bytes are only copied.
+  /// Returns false if the problem has no elements or only copies bytes.
   bool hasKernel() const { return !problem.isNoop && !copies; }
   bool usesCallerScratchpad() const { return problem.desc.attr.scratchpadMode == ScratchpadMode::User; }
   /// Returns true if the layout of this execution argument was `any` in the original descriptor.

@@ -31,7 +31,8 @@ public:
   };
 
   explicit ElfObject(std::string_view file, uint16_t machine = hostElfMachine) : file(file), machine(machine) {}
-  /// `runtime_error`, with the reason, if the object is malformed or for another machine. Read sections before symbols.
+  /// Fail with `runtime_error` and a reason if the object is malformed or for another machine. readSections() must be
+  /// called first.
   Result<void> readSections();
   Result<void> readSymbols();
 

@@ -23,7 +23,7 @@ class GdbObject;
 /// are not mapped. Leaves invalid objects unchanged.
 void placeSections(std::string &object, std::span<const void *const> sections);
 
-/// The caller must hold a lock.
+/// Register an object with GDB's JIT interface, and remove it. The caller of either function must hold a lock.
 GdbObject *registerWithGdb(std::string object);
 void unregisterFromGdb(GdbObject *object);
 

@@ -44,7 +44,7 @@ class JitDump {
 public:
   /// Creates <directory>/.debug/jit/<prefix>.XXXXXX/jit-<pid>.dump, unless this process already has one.
   void open(const std::string &directory, const std::string &prefix);
-  /// Does nothing if the file could not be created.
+  /// Appends records for the code of a kernel. Does nothing if the file could not be created.
   void write(const ProfiledCode &code);
 
 private:

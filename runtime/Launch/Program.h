@@ -67,7 +67,7 @@ public:
   /// Bytes of the regions whose size is known.
   int64_t knownRegionBytes() const { return knownRegions; }
   size_t numberCount() const { return numbers; }
-  /// Null if the program is open or plain.
+  /// Returns the numbers if they do not depend on the execution; null if the program is open or plain.
   const int64_t *fixedNumbers() const { return fixed.empty() ? nullptr : fixed.data(); }
   /// Computes numberCount() numbers. `sizes` are the open sizes, then the derived ones; `bufferBytes` are the sizes of
   /// the arguments' buffers, null if unknown. `unimplemented` if a value overflows int64, `runtime_error` if an offset

@@ -82,7 +82,7 @@ public:
   }
   SlotScratch(const SlotScratch &) = delete;
   SlotScratch &operator=(const SlotScratch &) = delete;
-  /// Null if none is needed.
+  /// Returns the memory; null if none is needed.
   void *data() const { return memory; }
   /// Returns true if the memory was allocated or none is needed.
   bool isThere() const { return memory || !isNeeded; }

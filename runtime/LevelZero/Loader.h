@@ -41,7 +41,7 @@ struct Functions {
 
 /// Returns null without a loader. The first call opens it, and it is never closed. Thread-safe.
 const Functions *functions();
-/// For code that has a device, which implies that there is a loader.
+/// Returns the same functions for code that has a device, which implies that a loader is available.
 inline const Functions &api() { return *functions(); }
 
 /// Returns a name such as "ZE_RESULT_ERROR_DEVICE_LOST", or the number of an unknown value.

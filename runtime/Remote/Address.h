@@ -26,7 +26,7 @@ struct Address {
   std::string text;   ///< the address without options, for messages
   std::string host;   ///< host and port of a Redis server; "" for a socket
   std::string socket; ///< path of a unix socket
-  std::string user;   ///< in the access lists of Redis; "" for the default user
+  std::string user;   ///< user name for a Redis server; "" for the default user
   std::string base;   ///< prefix of "/ac/<name>" for HTTP
   bool isReadOnly = false, hasNames = false;
   int days = 30; ///< days until a stored entry expires

@@ -17,7 +17,7 @@
 
 namespace quern::remote {
 
-/// Call once per process before any transfer.
+/// Initializes libcurl. Must be called once per process, before any transfer.
 void prepareTransfers();
 
 class Transfer {

@@ -89,7 +89,7 @@ private:
   Result<void *> createDesc(const MlirDesc &op);
   Result<std::vector<const void *>> describeAll(const std::vector<TensorDesc> &tensors);
   using CreateFromAll = std::function<int(void **desc, const void *dst, int count, const void *const *srcs)>;
-  /// For primitives with a list of sources.
+  /// Creates the primitive descriptor of an operation with a list of sources.
   Result<void *> createFromAll(const std::vector<TensorDesc> &srcs, const TensorDesc &dst, const CreateFromAll &create);
   /// Returns null for an absent tensor. The layout of weights that the library packs is chosen by the library
   /// (`ownLayouts`).

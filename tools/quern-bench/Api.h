@@ -42,10 +42,10 @@ Engine createEngine(quern_engine_kind_t kind = quern_cpu);
 Stream createStream(const Engine &engine, unsigned flags = quern_stream_default_flags);
 PrimitiveDesc createPrimitiveDesc(const Engine &engine, const std::string &line);
 Primitive createPrimitive(const PrimitiveDesc &desc);
-/// Returns the artifact of a problem, or another form of it.
+/// Compiles a problem for `target` and returns its artifact, or another form of the code.
 std::string compileFor(const std::string &line, const std::string &target,
                        quern_code_form_t form = quern_form_artifact);
-/// For memory of a CPU engine.
+/// Returns the buffer of a memory object, which must be on a CPU engine.
 char *dataOf(const Memory &memory);
 
 /// A primitive with its buffers, ready to run.

@@ -95,7 +95,7 @@ Samples timeWholeCalls(const Engine &engine, const Problem &problem) {
   return timeCalls([&] { kernel.run(stream); });
 }
 
-/// The compiler must be warm.
+/// Measures the compilation of a problem, the size of its code, and an execution. The compiler must be warm.
 Compilation measureCompilation(const Engine &engine, const Problem &problem) {
   PrimitiveDesc desc = createPrimitiveDesc(engine, problem.verified.desc.text());
   Samples samples = timeCreation(desc, quern_origin_compiled, 7);

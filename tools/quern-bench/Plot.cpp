@@ -54,7 +54,7 @@ struct Spread {
   double mean() const { return std::exp(logs / count); }
 };
 
-/// In the order of the rows.
+/// Returns the spreads of each family by peer, in the order of the rows.
 std::vector<std::pair<std::string, std::map<std::string, Spread>>> spreadsOf(const Report &report,
                                                                              const std::vector<std::string> &peers) {
   std::vector<std::pair<std::string, std::map<std::string, Spread>>> families;

@@ -50,8 +50,8 @@ struct KernelInfo {
   std::vector<Argument> arguments;
 };
 
-/// Fails with a diagnostic if a module has no kernels, open sizes that are not in `sizes`, or kernels that cannot run
-/// on the same arguments. One name is one buffer.
+/// Returns the kernels of a module and their arguments; arguments of the same name share a buffer. Fails with a
+/// diagnostic if the module has no kernels, open sizes that are not in `sizes`, or kernels that cannot share arguments.
 mlir::FailureOr<KernelInfo> kernelsOf(mlir::ModuleOp module, const RuntimeSizes &sizes);
 
 /// The memory of one argument, before and after a run.
@@ -67,7 +67,8 @@ struct Buffer {
 /// The kernels of a lowered module, loaded into this process, with buffers filled from a seed.
 class Replay {
 public:
-  /// Fails with a diagnostic on `module`, which must outlive the result, if it cannot be compiled or run here.
+  /// Compiles and loads `module`, which must outlive the result. Fails with a diagnostic on `module` if this machine
+  /// cannot compile or run it.
   static mlir::FailureOr<std::unique_ptr<Replay>> load(mlir::ModuleOp module, llvm::StringRef target, uint64_t seed,
                                                        const RuntimeSizes &sizes, GuardedSide side = GuardedSide::End);
   /// Runs the whole space of every kernel once.

@@ -17,13 +17,13 @@ namespace quern {
 /// cycle counter.
 class Sampler {
 public:
-  /// Fails with `unimplemented` and the reason if the system does not permit sampling.
+  /// Creates a sampler of the calling thread. Fails with `unimplemented` and a reason if the system forbids sampling.
   static Result<Sampler> open();
   Sampler(Sampler &&other) noexcept;
   Sampler &operator=(Sampler &&) = delete;
   ~Sampler();
 
-  /// "cycles" or "cpu-clock".
+  /// Returns "cycles" or "cpu-clock".
   const std::string &event() const { return name; }
   void start();
   void stop();

@@ -28,11 +28,12 @@ struct NpyArray {
   std::string_view data;
 };
 
-/// Fails with `invalid_arguments` and the reason if the bytes are not a well-formed file of little-endian numbers.
+/// Parses a file. Fails with `invalid_arguments` and a reason if the bytes are not a well-formed .npy file of
+/// little-endian numbers.
 Result<NpyArray> parseNpy(std::string_view bytes);
 
-/// Copies the array into a buffer with this descriptor. Shape and element type must match (see npyTypeOf); raw words
-/// may also be of kind V.
+/// Copies the array into a buffer with this descriptor. Shape and element type must match (see npyTypeOf). Types that
+/// NumPy lacks, such as bf16, may also have kind V.
 Result<void> copyNpyTo(const NpyArray &array, const TensorDesc &desc, void *buffer);
 
 /// Returns the file contents for a tensor, in C order.

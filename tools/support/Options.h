@@ -30,11 +30,11 @@ class Option {
 public:
   explicit Option(CLI::Option *option) : option(option) {}
   Option required();
-  /// The help shows the variable's present value.
+  /// Shows the variable's present value in the help.
   Option showDefault();
-  /// For lists: values may also be separated by commas.
+  /// Lets commas separate the values of a list.
   Option commas();
-  /// For lists: each occurrence of the option takes one argument.
+  /// Lets each occurrence of a list option accept only one argument.
   Option oneArgument();
   Option choices(const std::vector<std::string> &names);
   Option range(int least, int most);

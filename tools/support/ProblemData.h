@@ -37,8 +37,9 @@ struct DataOptions {
 
 class ProblemData {
 public:
-  /// Fails with `invalid_arguments` if the data is to be in place and input and output differ in type or layout, with
-  /// `out_of_memory` if the tensors exceed the machine's memory, and with `unimplemented` for open sizes.
+  /// Allocates and fills the buffers. Fails with `invalid_arguments` if the problem is to run in place but input and
+  /// output differ in type or layout, with `out_of_memory` if the tensors exceed the machine's memory, and with
+  /// `unimplemented` for open sizes.
   static Result<ProblemData> create(const Problem &problem, const DataOptions &options);
 
   /// Returns the arguments, and the scratchpad if there is one, for Kernel::bind.

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Floats round-trip by their bits. Input that is echoed in a message is made printable first, one character per byte,
-// so that the caret is in the right column and a message always has three lines.
+// A float that is printed and read again has the same bits. Input that a message echoes is made printable first, one
+// character per byte, so that the caret is in the right column and a message always has three lines.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Text/TextReader.h"

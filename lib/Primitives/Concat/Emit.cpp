@@ -44,7 +44,7 @@ private:
   bool isOf(const Place &place, const ArgumentInfo &argument) const {
     return argument.isOutput || (argument.index & ~arg::scalesFlag) == arg::sourceAt(place.source);
   }
-  /// For the dims or strides of a tensor: the value of the axis, and the number of open values before it.
+  /// Return the value of the axis in the dims or strides of a tensor, and the number of open values before the axis.
   int64_t along(const int64_t (&values)[maxDims]) const { return values[concat.axis]; }
   int64_t openBefore(const int64_t (&values)[maxDims]) const {
     return llvm::count(ArrayRef(values).take_front(concat.axis), runtimeDim);
@@ -156,7 +156,8 @@ AffineExpr ConcatEmitter::beginOf(const Place &place) {
   return index * stride * bytes;
 }
 
-/// Adds a call of `function` that writes this place. No other call writes it, so the calls are independent.
+/// Adds a call of `function` that copies the source of `place`. No two calls write the same bytes, so all calls are
+/// independent.
 void ConcatEmitter::addCall(StringRef function, const Place &place) {
   SmallVector<BufferAttr> buffers;
   for (const ArgumentInfo &argument : problemOf(place).arguments) {

@@ -24,12 +24,12 @@ struct NamedTensor {
   const TensorDesc &desc;
   bool isOutput;
 };
-/// Inputs and outputs of forward, which backward reads; includes absent tensors.
+/// Returns the inputs and outputs of forward, which backward reads, including absent tensors.
 std::vector<NamedTensor> forwardTensors(const RnnDesc &rnn);
-/// Gradients of backward, inputs first; includes absent tensors.
+/// Returns the gradients of backward, inputs first, including absent tensors.
 std::vector<NamedTensor> gradientTensors(const RnnDesc &rnn);
-/// forwardTensors() and gradientTensors(), in the order of the emitted function's arguments. The workspace is not
-/// included; it is the last input of backward and the last output of forward.
+/// Returns forwardTensors() and gradientTensors(), in the order of the emitted function's arguments. The workspace is
+/// not included; it is the last input of backward and the last output of forward.
 std::vector<NamedTensor> allTensors(const RnnDesc &rnn);
 /// Returns true for a gradient of weights or bias, which is added to the old contents of its buffer unless a flag
 /// requests overwriting.

@@ -26,7 +26,7 @@ struct DroppedElements {
 /// Returns the 32-bit random number that decides whether the element at `position` (row-major) is kept.
 uint32_t dropoutNumber(int64_t position, int64_t seed, int64_t offset);
 
-/// Fails with `invalid_arguments` if an input is missing.
+/// Returns the elements that dropout keeps. Fails with `invalid_arguments` if an input is missing.
 Result<DroppedElements> readDropout(const Dropout &dropout, const TensorDesc &dst, const ReferenceInputs &inputs);
 
 /// If the problem writes a mask, appends it to the outputs, the first of which must be dst.

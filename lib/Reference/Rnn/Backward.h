@@ -25,7 +25,7 @@ template <typename Number> struct RnnGradients {
 
 /// Arguments of an execution as numbers, row-major over the dims of their tensors or sections of the workspace.
 struct BackwardArguments {
-  /// Fails with `invalid_arguments` if an argument is missing.
+  /// Reads the arguments of an execution. Fails with `invalid_arguments` if one is missing.
   static Result<BackwardArguments> read(const PrimitiveDesc &desc, const ReferenceInputs &inputs);
 
   std::vector<double> srcLayer, srcIter, srcIterC, attention; ///< states are zeros if they are absent

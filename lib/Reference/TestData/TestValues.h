@@ -32,7 +32,7 @@ double scaleOf(FillKind kind, uint64_t bits);
 
 namespace quern {
 
-/// For primitives with exact results, whatever their inputs.
+/// Fills an input of a primitive whose results are exact for any inputs.
 void fillExactInput(int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed, void *buffer);
 // One function for each primitive with its own data, in Reference/<Name>/TestData.cpp.
 void fillBinaryInput(const PrimitiveDesc &desc, int32_t argument, const TensorDesc &tensor, FillKind kind,

@@ -36,7 +36,7 @@ struct Kernel {
   mlir::func::FuncOp function;
   mlir::IRMapping arguments;          ///< maps the problem's values to the kernel's
   mlir::Value shared, scratch, sizes; ///< null if the kernel does not have them
-  /// These two do not exist in kernels with groups.
+  /// Return the range of iterations of a call. Kernels with groups do not have these arguments.
   mlir::Value begin() { return function.getArgument(function.getNumArguments() - 2); }
   mlir::Value end() { return function.getArgument(function.getNumArguments() - 1); }
 };

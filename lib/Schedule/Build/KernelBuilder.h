@@ -37,12 +37,12 @@ public:
   /// Broadcasts a value from outside a body, or a constant in it, to all lanes; returns the scalar for 0 lanes.
   Value captured(Value scalar, int64_t lanes = 0);
 
-  /// For indices and for integers that represent indices.
+  // The functions below are for indices and for integers that represent indices.
   static bool isZero(Value v);
   Value add(Value x, Value y);
   Value add(Value x, int64_t y) { return y ? add(x, index(y)) : x; }
   Value scaled(Value v, rows::Size by);
-  /// `count` times a size, as an index.
+  /// Returns `count` times a size, as an index.
   Value multiple(int64_t count, rows::Size size) {
     return size.isOpen() ? scaled(index(count), size) : index(count * size.known());
   }

@@ -126,8 +126,8 @@ struct Chain {
   int64_t epilogueOps() const; ///< vector operations per vector of every accumulator
 };
 
-/// Fails with a reason if an operand is neither an argument nor an intermediate, or if its address is not a known
-/// offset plus strides.
+/// Checks that an operand is an argument or an intermediate, and that its address is a known offset plus strides.
+/// Otherwise fails with a reason in `whyNot`.
 mlir::LogicalResult checkLinear(const LoopAccess &access, std::string &whyNot);
 
 /// Returns true if two extents of the same memory may be equal; open sizes may equal each other.

@@ -46,7 +46,7 @@ static linalg::FillOp overwrittenFill(func::FuncOp problem) {
   return {};
 }
 
-/// Names the problem on a kernel, because a launch program calls kernels by the names of their problems.
+/// Sets the name of the problem in the kernel's attribute, because a launch program calls kernels by these names.
 static void setProblem(func::FuncOp kernel, StringRef problem) {
   auto own = attrOf<KernelAttr>(kernel);
   kernel->setAttr(KernelAttr::name,

@@ -61,7 +61,7 @@ private:
   std::map<CpuIsa, std::unique_ptr<ObjectPasses>> objectPasses;
 };
 
-/// Fails with the symbol's name if an ELF object refers to a symbol that it does not define.
+/// Checks that an ELF object defines every symbol that it refers to. Otherwise fails with the name of the symbol.
 Result<void> checkSelfContained(llvm::StringRef object);
 
 } // namespace quern

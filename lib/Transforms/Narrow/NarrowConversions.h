@@ -37,7 +37,7 @@ public:
     Short,          ///< integers or floats of at most 8 bits: all digits fit, and none is denormal
     ShortDenormals, ///< all digits fit
   };
-  /// Must be called before any conversion is replaced.
+  /// Returns the origin of the operand's values. Must be called before any conversion is replaced.
   static Origin originOf(mlir::Operation *op);
 
   NarrowConverter(mlir::Operation *op, VectorIsa isa, Origin origin = Origin::Unknown)

@@ -42,8 +42,7 @@ struct Functions {
   QUERN_CALLS(QUERN_POINTER) // NOLINT(readability-identifier-naming): called as the functions
 #undef QUERN_POINTER
 
-  /// From the library at the path, which is never closed, or from this program's Quern if the path is empty. Throws
-  /// std::runtime_error.
+  /// Opens the library at the path and never closes it; "" selects this program's Quern. Throws std::runtime_error.
   explicit Functions(const std::string &libraryPath);
 };
 

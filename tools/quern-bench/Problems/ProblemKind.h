@@ -41,7 +41,7 @@ public:
 // One function per primitive, named by its word in the text form: softmaxKind(). Null: the primitive is not measured.
 #define QUERN_PRIMITIVE(NAME, WORD, VALUE, TAKES_DROPOUT, IS_EXACT) const ProblemKind *WORD##Kind();
 #include "Desc/Primitives.def"
-/// For functions in MLIR.
+/// Returns the kind of functions in MLIR.
 const ProblemKind *mlirKind();
 
 /// Returns the kind of this problem, or null for a primitive that is not measured.

@@ -23,7 +23,7 @@ public:
 
   /// Returns true if there are no post-ops; dropout is not counted.
   bool empty() const { return steps.empty(); }
-  /// Operands to append to the inputs of the op that stores.
+  /// Returns the operands to append to the inputs of the op that stores the result.
   llvm::ArrayRef<Operand> operands() const { return inputs; }
   /// Applies dropout and then the post-ops, in order, to a value of the compute type. `elements` are the elements of
   /// `operands()`; `old` is the output's old element, of type `oldType`, which a sum needs.

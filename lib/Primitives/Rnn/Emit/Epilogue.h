@@ -50,7 +50,7 @@ public:
     const WeightsView &view;
     int64_t gate;                ///< index of the gate in the weights
     int64_t biasRow;             ///< index of the gate's row in the bias
-    bool ofX = true, ofH = true; ///< true if x or h was multiplied
+    bool ofX = true, ofH = true; ///< true if the products of x, or of h, are added
     bool isProjection = false;
   };
   GateInput gate(const Gate &which);

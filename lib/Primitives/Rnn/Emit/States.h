@@ -50,10 +50,11 @@ public:
   Rows stateAt(int64_t layer, int64_t direction, mlir::AffineExpr t);
   /// States of both directions as one matrix of adjacent channels; only for a region.
   Rows statesAt(int64_t layer, mlir::AffineExpr t);
-  /// Like statesAt(), but in the type that products read, if that differs; always a region, for every layer.
+  /// Like statesAt(), but in the type that products read, if this type differs. The matrix is in a region, for every
+  /// layer.
   Rows factorsAt(int64_t layer, mlir::AffineExpr t);
   Rows factorAt(int64_t layer, int64_t direction, mlir::AffineExpr t);
-  /// src_layer in the type that products read.
+  /// Like factorsAt(), but for src_layer.
   Rows inputFactorsAt(mlir::AffineExpr t);
   /// Copy of both directions' states for the layer above; the workspace stores the directions separately.
   Rows stackedAt(mlir::AffineExpr t);

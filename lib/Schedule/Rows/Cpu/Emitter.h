@@ -91,7 +91,7 @@ protected:
 /// Processes rows in loops. If rows are split into chunks, each kernel performs one sweep over a chunk.
 class SweepEmitter : public VectorEmitter {
 public:
-  /// `first`: the first sweep; if the rows are split, the only one.
+  /// `first` is the first sweep that the kernel performs; if the rows are split, it performs only this one.
   SweepEmitter(RowPlan &plan, int first) : VectorEmitter(plan) { sweep = first; }
 
 private:

@@ -62,7 +62,7 @@ QUERN_API quern_status_t quern_softmax_backward_primitive_desc_create(quern_prim
         const_quern_primitive_desc_t hint_fwd_pd, const_quern_primitive_attr_t attr) QUERN_NOEXCEPT;
 
 /**
- * Creates the descriptor of a function of each element (docs/primitives/eltwise.md).
+ * Creates the descriptor of an elementwise function (docs/primitives/eltwise.md).
  * @param primitive_desc Receives the descriptor, which the caller owns (quern_primitive_desc_destroy()).
  * @param engine The engine that computes it; may be destroyed before the descriptor.
  * @param prop_kind quern_forward_training or quern_forward_inference.

@@ -27,7 +27,7 @@ FailureOr<Target> parseTarget(Location loc, StringRef text) {
   return *target;
 }
 
-/// Has no effect inside a pass, whose dependent dialects are already loaded.
+/// Loads the dialects of all stages. Has no effect inside a pass, because its dependent dialects are already loaded.
 void loadStageDialects(MLIRContext &context) {
   DialectRegistry registry;
   registerAllStageDialects(registry);

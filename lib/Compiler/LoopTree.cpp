@@ -198,7 +198,8 @@ private:
   size_t kernel = 0; ///< node of the function
   llvm::DenseMap<Value, size_t> homes;
   llvm::DenseMap<Value, Value> sameAs;
-  std::map<std::pair<std::vector<const void *>, const void *>, Value> hoisted; ///< by operation and operands
+  std::map<std::pair<std::vector<const void *>, const void *>, Value>
+      hoisted; ///< hoisted values by operands and attributes
 
   /// The last two arguments of a kernel are the range of iterations of a call.
   static int64_t ofSpace(scf::ForOp loop) {

@@ -32,11 +32,11 @@ struct TracedStage {
   std::string name, language; ///< language of the text: "mlir", "llvm", "asm", "spirv"
   std::string text;
   std::string of;             ///< stage that `origins` refer to; empty if there are none
-  std::vector<Lines> origins; ///< by line of `text`
-  /// By line: its mathematical step (Steps.h), or "". Only for emit.
+  std::vector<Lines> origins; ///< origins of each line of `text`
+  /// Mathematical step of each line (Steps.h), or "". Set only for the stage emit.
   std::vector<std::string> steps;
-  std::vector<LoopNode> loops;           ///< only for the schedule
-  CodeListing listing;                   ///< only for assembly; empty if unknown
+  std::vector<LoopNode> loops;           ///< loops of the schedule; empty for other stages
+  CodeListing listing;                   ///< instructions of the assembly; empty for other stages or if unknown
   std::vector<int64_t> instructionLines; ///< lines of the assembly's instructions, in the order of the listing
 };
 

@@ -32,7 +32,7 @@ void registerDialects(mlir::DialectRegistry &registry);
 /// A module whose only function is `@function`, on memrefs. Its operations have their locations in the caller's text.
 struct ReadFunction {
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  std::vector<TensorDesc> args; ///< as in MlirDesc
+  std::vector<TensorDesc> args; ///< like MlirDesc::args
   std::string uses, sizes, numbers;
 };
 

@@ -84,8 +84,8 @@ private:
   };
   struct Class {
     std::optional<int64_t> extent; ///< a number, if some dim is constant
-    int64_t entry = -1;            ///< first entry of the list that is in the class
-    mlir::AffineExpr value;        ///< value of other classes, null until it is computed
+    int64_t entry = -1;            ///< first entry of the list that belongs to the class; -1: none
+    mlir::AffineExpr value;        ///< value of a class without a number or entry; null until it is computed
     llvm::SmallVector<const Definition *, 1> definitions;
     enum { Unread, Reading, Read } state = Unread; ///< whether the definitions have been read
   };

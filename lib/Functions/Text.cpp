@@ -57,7 +57,8 @@ std::string placeIn(StringRef text, size_t at) {
   return concat(before.count('\n') + 1, ":", at - (lineStart == StringRef::npos ? 0 : lineStart + 1) + 1);
 }
 
-/// The parser uses a list even if it could not parse it.
+/// Checks that the lists of linalg operations consist of integers. MLIR's parser would use a list that it could not
+/// parse.
 Result<void> checkLists(StringRef text) {
   for (StringRef keyword : {StringRef("dimensions"), StringRef("permutation")})
     for (size_t at = text.find(keyword); at != StringRef::npos; at = text.find(keyword, at + 1))
@@ -67,7 +68,7 @@ Result<void> checkLists(StringRef text) {
   return {};
 }
 
-/// The parser assumes that angle brackets after a linalg operation contain a dictionary.
+/// Checks that angle brackets after a linalg operation contain a dictionary, which MLIR's parser assumes.
 Result<void> checkProperties(StringRef text) {
   constexpr StringRef prefix = "linalg.";
   for (size_t at = text.find(prefix); at != StringRef::npos; at = text.find(prefix, at + 1)) {
@@ -94,8 +95,8 @@ public:
 private:
   /// Size of text with expanded aliases.
   struct Extent {
-    double tokens = 0; ///< inexact beyond 2^53, but refused long before
-    int depth = 0;     ///< the depth of nesting
+    double tokens = 0; ///< number of tokens; inexact beyond 2^53, but refused long before
+    int depth = 0;     ///< depth of nesting
   };
 
   /// Text between two brackets.
@@ -189,7 +190,7 @@ Result<void> Scanner::takeAlias() {
   return use(known == aliases.end() ? Extent() : known->second);
 }
 
-/// The parser multiplies once per digit of an integer, in time that grows with its size.
+/// Limits the digits of an integer. The parser multiplies once per digit, in time that grows with the number's size.
 Result<void> Scanner::takeNumber() {
   constexpr size_t maxDigits = 400;
   while (at < text.size() && llvm::isAlnum(text[at])) {
@@ -202,7 +203,7 @@ Result<void> Scanner::takeNumber() {
   return {};
 }
 
-/// The time of verifying a shape grows with the square of its dims.
+/// Limits the dims of a shape. The time of verifying a shape grows with the square of their number.
 Result<void> Scanner::takeDims(size_t count) {
   constexpr size_t maxShapeDims = 256;
   if ((levels.back().dims += count) > maxShapeDims)
@@ -210,7 +211,7 @@ Result<void> Scanner::takeDims(size_t count) {
   return {};
 }
 
-/// The time of reading the dims of an affine map also grows with their square.
+/// Limits the dims and results of an affine map. The time of reading them also grows with the square of their number.
 Result<void> Scanner::takeSeparator() {
   constexpr size_t maxNames = 256;
   levels.back().operators = levels.back().dims = 0;
@@ -219,7 +220,7 @@ Result<void> Scanner::takeSeparator() {
   return {};
 }
 
-/// The parser recurs on each operator of an affine expression.
+/// Limits the operators of an affine expression. The parser recurs on each of them.
 Result<void> Scanner::takeOperator() {
   constexpr size_t maxOperators = 200;
   if (++levels.back().operators > maxOperators)

@@ -64,12 +64,12 @@ inline constexpr int32_t multipleSrc = 1024; ///< source i of a sum or concat: m
 inline constexpr int32_t multipleDst = 2048; ///< result i of a function given as MLIR: multipleDst + i
 inline constexpr int32_t scalesFlag = 4096, zeroPointsFlag = 8192, postOpBase = 32768;
 
-/// Argument index of source `position` of a sum or concat.
+/// Returns the argument index of source `position` of a sum or concat.
 constexpr int32_t sourceAt(size_t position) { return multipleSrc + static_cast<int32_t>(position); }
-/// Argument indices of the scales and of the zero points of an argument.
+/// Return the argument indices of the scales and of the zero points of an argument.
 constexpr int32_t scalesOf(int32_t argument) { return argument | scalesFlag; }
 constexpr int32_t zeroPointsOf(int32_t argument) { return argument | zeroPointsFlag; }
-/// Argument index of operand `operand` (src1 or src2) of post-op `position`.
+/// Returns the argument index of operand `operand` (src1 or src2) of post-op `position`.
 constexpr int32_t ofPostOp(size_t position, int32_t operand) {
   return postOpBase * static_cast<int32_t>(position + 1) | operand;
 }

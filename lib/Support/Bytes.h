@@ -26,7 +26,7 @@ public:
     std::memcpy(raw, &value, sizeof(T));
     bytes.append(raw, sizeof(T));
   }
-  /// A 32-bit length, then the bytes.
+  /// Appends a 32-bit length, then the bytes.
   void putString(std::string_view text) {
     put<uint32_t>(static_cast<uint32_t>(text.size()));
     bytes.append(text);

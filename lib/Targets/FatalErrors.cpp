@@ -32,7 +32,8 @@ struct Landing {
 
 thread_local Landing *innermost = nullptr;
 
-/// Without a landing on this thread, prints the reason, as LLVM does without a handler; LLVM then aborts.
+/// Jumps to the innermost landing of this thread. Without one, prints the reason, as LLVM does without a handler; LLVM
+/// then aborts.
 void land(void *, const char *reason, bool) {
   Landing *landing = innermost;
   if (!landing) {

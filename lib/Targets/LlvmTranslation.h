@@ -32,7 +32,7 @@ class KeptComplaints {
 public:
   explicit KeptComplaints(llvm::LLVMContext &context);
   ~KeptComplaints();
-  /// Empty if there was none.
+  /// Returns the first error; empty if there was none.
   const std::string &first() const { return text; }
 
 private:

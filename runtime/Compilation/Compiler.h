@@ -30,14 +30,15 @@ public:
   /// Returns the library that compiles and links; null if a separate process compiles.
   const CompilerLibrary *linkingLibrary() const { return library; }
 
-  /// `descriptor` is PrimitiveDesc::canonicalBytes() of a verified problem, `target` Target::text(), `form` a
-  /// quern_compiler_form. `stageTimes`, if not null, receives one line with the wall time of each stage. `source` is
-  /// the field of quern_compile_request; "": null. With a separate process, also fails with `internal_error` (it
-  /// crashed or exceeded its time) and `out_of_memory`.
+  /// Compiles a problem and returns its code in the form `form`, a quern_compiler_form. `descriptor` is
+  /// PrimitiveDesc::canonicalBytes() of the verified problem, `target` Target::text(). `stageTimes`, if not null,
+  /// receives one line with the wall time of each stage. `source` is the field of quern_compile_request; "": null. A
+  /// separate process also fails with `internal_error` (it crashed or exceeded its time) and `out_of_memory`.
   Result<std::string> compile(std::string_view descriptor, const std::string &target, int form,
                               std::string *stageTimes = nullptr, const std::string &source = "") const;
   Result<std::string> explain(std::string_view descriptor, const std::string &target) const;
-  /// `descriptor` is that of the caller's function as passed; the result is the descriptor of the function as read.
+  /// Reads a caller's function in MLIR. `descriptor` is its descriptor as passed by the caller; returns its descriptor
+  /// after reading.
   Result<std::string> read(std::string_view descriptor, const std::string &target) const;
 
 private:

@@ -96,7 +96,7 @@ private:
   public:
     void **const buffers;
     const Memory **const memories;
-    int64_t *const sizes; ///< as quern_kernel_args::sizes
+    int64_t *const sizes; ///< value of quern_kernel_args::sizes
   };
 
   static Result<std::unique_ptr<Primitive>> make(PrimitiveDescObject desc, Result<AcquiredKernel> acquired,
@@ -125,12 +125,12 @@ private:
   Result<void> runAcross(Stream &stream, const Given &given, const Call &onDevice, const EventLinks *links) const;
 
   PrimitiveDescObject desc;
-  std::shared_ptr<const Executable> kernel; ///< initial kernel
-  std::shared_ptr<Promotion> promotion;     ///< if the initial kernel is the family's
-  bool isPromotable = false;                ///< the specialized kernel may replace it
+  std::shared_ptr<const Executable> kernel; ///< kernel that the primitive starts with
+  std::shared_ptr<Promotion> promotion;     ///< replaces the kernel of a family; null: the kernel is specialized
+  bool isPromotable = false;                ///< true if the specialized kernel may replace that of the family
   std::vector<Slot> slots; ///< the kernel's arguments in their order, then the scratchpad if the caller owns it
   std::vector<size_t> slotsByIndex; ///< sorted by argument; empty if there are few
-  size_t sizeCount = 0;             ///< over all slots
+  size_t sizeCount = 0;             ///< number of runtime sizes of all slots
   size_t elsewhere = maxArguments;  ///< slot whose memory is not on the stream's device; maxArguments: none
   size_t headed = maxArguments;     ///< slot that has a header which the CPU can read; maxArguments: none
   AcquiredKernel origin;

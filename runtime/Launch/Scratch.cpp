@@ -29,7 +29,7 @@ constexpr size_t pageBytes = 4096;
 
 size_t pagesFor(size_t bytes) { return (bytes + pageBytes - 1) / pageBytes * pageBytes; }
 
-/// `bytes` is a multiple of the alignment.
+/// Allocates memory that ends at an inaccessible page. `bytes` must be a multiple of the alignment.
 void *allocateGuarded(size_t bytes) {
   const size_t inside = pagesFor(bytes);
   void *pages = mmap(nullptr, inside + pageBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -39,7 +39,7 @@ struct OpenedEntry {
   Verdict verdict = Verdict::Unsigned;
   std::string_view artifact; ///< part of the entry's bytes; only if Sound
   PublicKey signer{};        ///< only if Sound
-  int64_t expiry = 0;        ///< only if Sound; seconds since the epoch
+  int64_t expiry = 0;        ///< in seconds since the epoch; set only if Sound
 };
 /// `now` is in seconds since the epoch. An empty target or build id in `key` matches any.
 OpenedEntry openEntry(std::string_view bytes, const EntryKey &key, int64_t now, std::span<const PublicKey> readers);

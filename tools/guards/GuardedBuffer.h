@@ -43,7 +43,7 @@ public:
   GuardedBuffer &operator=(GuardedBuffer &&other) noexcept;
   ~GuardedBuffer();
 
-  /// Never null; inaccessible if the size is 0.
+  /// Returns the start of the buffer. It is never null, and inaccessible if the size is 0.
   char *data() { return begin; }
   const char *data() const { return begin; }
   int64_t size() const { return bytes; }

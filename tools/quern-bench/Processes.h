@@ -38,7 +38,7 @@ struct ProcessStarts {
 /// std::runtime_error, also if a compiler was loaded at the time of the first result of a family.
 ProcessStarts measureProcessStarts(const std::string &cacheFolder, int cpu);
 
-/// Entry points of the child processes: the first computes a small softmax, the second nothing.
+/// Entry points of the child processes: the first computes a small softmax, the second does nothing.
 int serveFirstResult();
 int serveNothing();
 

@@ -51,7 +51,7 @@ class Command {
 public:
   explicit Command(CLI::App *app) : app(app) {}
   Command subcommand(const std::string &name, const std::string &help);
-  /// One of the subcommands is required.
+  /// Makes one of the subcommands required.
   void requireSubcommand();
   /// `names` has the form "-f,--file"; a name without dashes is a positional argument.
   Option option(const std::string &names, std::string &value, const std::string &help);

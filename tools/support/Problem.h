@@ -20,7 +20,7 @@ namespace quern {
 
 struct Problem {
   Target target;       ///< target for which it is verified
-  PrimitiveDesc given; ///< as parsed
+  PrimitiveDesc given; ///< descriptor as parsed
   VerifiedProblem verified;
   std::string text; ///< text of the verified descriptor, without `any`
 

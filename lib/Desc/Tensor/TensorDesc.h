@@ -69,7 +69,7 @@ struct TensorDesc {
   // Construction. Each function checks everything (negative dims, overflow of int64, repeated letters, rank over 12)
   // and names the invalid value.
   static Result<TensorDesc> fromStrides(std::span<const int64_t> dims, DataType type, std::span<const int64_t> strides);
-  /// Dense row-major.
+  /// Creates a dense row-major descriptor.
   static Result<TensorDesc> dense(std::span<const int64_t> dims, DataType type);
   static Result<TensorDesc> hostScalar(DataType type);
   /// `tag` is letters ("abcd", "aBcd16b", "ABcd4b16a4b"), an alias ("nchw"), or "any".
@@ -84,20 +84,22 @@ struct TensorDesc {
   bool isZero() const { return ndims == 0; } ///< the absent tensor
   bool isAny() const { return formatKind == FormatKind::Any; }
   bool isBlockedFormat() const { return formatKind == FormatKind::Blocked; }
-  /// One value on the host, a scale or zero point. It is not a tensor of a primitive, so validate() refuses it.
+  /// Returns true for one value on the host, a scale or zero point. It is not a tensor of a primitive, so validate()
+  /// refuses it.
   bool isHostScalar() const { return formatKind == FormatKind::HostScalar; }
-  /// Has a SparseLayout instead of strides (SparseTensor.h). No primitive supports it, so validate() refuses it.
+  /// Returns true if the tensor has a SparseLayout (SparseTensor.h) instead of strides. No primitive supports such a
+  /// tensor, so validate() refuses it.
   bool isSparse() const { return formatKind == FormatKind::Sparse; }
   bool isPlain() const { return isBlockedFormat() && innerBlockCount == 0; }
   bool hasRuntimeDims() const; ///< true if a dim, a stride or offset0 is known only at execution
-  /// Number of values known only at execution: dims, strides, offset0 and numbers of blocks along a dim.
+  /// Returns the number of values known only at execution: dims, strides, offset0 and numbers of blocks along a dim.
   int64_t runtimeSizes() const;
   bool hasZeroDim() const;   ///< no elements: every primitive on it is a no-op
   bool hasPadding() const;   ///< some paddedDims[d] != dims[d]
   bool hasBroadcast() const; ///< some stride 0 over a dim > 1
   std::span<const int64_t> shape() const { return {dims, static_cast<size_t>(ndims)}; }
   std::span<const int64_t> outerStrides() const { return {strides, static_cast<size_t>(ndims)}; }
-  /// Product of the inner blocks of each dim (1: not blocked).
+  /// Computes the product of the inner blocks of each dim (1: not blocked).
   void blockSizes(int64_t (&blocks)[maxDims]) const;
   int64_t elements() const;       ///< product of dims; runtimeDim if not known
   int64_t paddedElements() const; ///< product of paddedDims

@@ -174,7 +174,7 @@ Interval binaryRange(Alg alg, const Interval &x, const Interval &y) {
 
 namespace {
 
-/// Adds the errors and the overflow of evaluating one operation.
+/// Widens an interval by the rounding error of one operation. If the operation may overflow, an end becomes infinite.
 Interval widened(Interval value, bool isWide, bool isPostOp) {
   if (value.isEmpty())
     return value;

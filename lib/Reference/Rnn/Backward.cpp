@@ -132,9 +132,9 @@ private:
   const BackwardArguments &a;
   const BackwardOptions<Number> &options;
   const Kept<Number> kept;
-  const std::vector<Number> layerWeights, iterWeights, projectionWeights; ///< as products read them
+  const std::vector<Number> layerWeights, iterWeights, projectionWeights; ///< rounded as for products
   const size_t gateChannels;
-  std::vector<Number> states, unprojected;     ///< as stored, [L, D, T, N, …]
+  std::vector<Number> states, unprojected;     ///< stored values, [L, D, T, N, …]
   std::vector<BackwardStep<Number>> stepsMade; ///< steps of a layer and direction
   RnnGradients<Number> out;
 };

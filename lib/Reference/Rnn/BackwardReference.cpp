@@ -47,8 +47,8 @@ void addSquares(const RnnDesc &rnn, const RnnGradients<Uncertain> &gradients, co
   }
 }
 
-/// Widens variances to the deviations of draws. The mean square of a few draws is inexact, so it is averaged with the
-/// tensor's ratio.
+/// Raises variances to at least the mean squared deviations of the draws. The mean of a few draws is inexact, so it is
+/// averaged with the ratio of the whole tensor.
 void widen(const RnnDesc &rnn, const std::vector<std::vector<double>> &squares, RnnGradients<Uncertain> &gradients) {
   const auto tensors = gradientValues<Uncertain>(rnn);
   for (size_t tensor = 0; tensor < tensors.size(); ++tensor) {

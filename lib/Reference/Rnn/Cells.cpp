@@ -175,7 +175,7 @@ private:
   const CellWeights &w;
   const CellInputs &in;
   size_t channels;
-  std::vector<std::vector<double>> xRead, hRead; ///< as the products of each gate read them
+  std::vector<std::vector<double>> xRead, hRead; ///< values that the products of each gate read
   CellOutputs out;
 };
 

@@ -61,7 +61,7 @@ public:
   const Shape &shape() const { return s; }
   const StateType &state() const { return stateType; }
   bool hasLengths() const { return !desc.seqLengths.isZero(); }
-  /// Length of each sequence, from 0 to T.
+  /// Returns the length of each sequence, from 0 to T.
   const std::vector<int64_t> &lengths() const { return lengthOf; }
 
 private:

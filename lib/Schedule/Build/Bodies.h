@@ -22,8 +22,8 @@ inline int64_t bytesOf(mlir::Type element) { return element.getIntOrFloatBitWidt
 /// registers support; otherwise fails with a reason in `whyNot`.
 mlir::LogicalResult checkBody(mlir::Block &body, std::string &whyNot, bool takesIndices = false);
 
-/// Returns the approximate number of vector operations of a body: transcendental functions and conversions of narrow
-/// floats are sequences.
+/// Returns the approximate number of vector operations of a body. A transcendental function or a conversion of narrow
+/// floats counts as several.
 int64_t opsOf(mlir::linalg::LinalgOp op);
 
 /// Clones a body. `map` has its arguments and loop indices as far as they are read. `captured` maps outer values and

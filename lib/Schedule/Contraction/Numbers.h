@@ -37,7 +37,7 @@ protected:
         return found->second;
     return indices[key(b.getInsertionBlock())] = create<Op>(x, y, mlir::arith::IntegerOverflowFlags::nsw);
   }
-  /// These fold constants.
+  // The functions below fold constants.
   Value smaller(Value x, Value y);
   Value larger(Value x, Value y);
   Value difference(Value x, Value y);

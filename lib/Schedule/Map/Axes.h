@@ -61,7 +61,7 @@ struct MapProblem {
   llvm::SmallVector<mlir::Operation *, 8> prologue; ///< scalar code that the body captures
   llvm::SmallVector<Operand, 4> operands; ///< inputs and loop indices that the body reads, then the destination
   llvm::SmallVector<Axis, 8> axes;
-  llvm::SmallVector<Limit, 4> limits; ///< only those that some point exceeds
+  llvm::SmallVector<Limit, 4> limits; ///< limits that some point exceeds
   unsigned source = 0;                ///< index in `operands`: the largest input; if there is none, the destination
   llvm::SmallVector<std::pair<unsigned, mlir::Value>, 1> scalars; ///< inputs that are not memrefs, by block argument
   mlir::TypedAttr padding;   ///< value of the merged fill where the op does not write; null: no merged fill

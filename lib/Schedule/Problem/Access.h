@@ -31,7 +31,7 @@ struct LoopAccess {
   /// An argument, an intermediate, other memory (isFlatBase()), or a scalar that every point reads.
   mlir::Value base;
   rows::Size offset;
-  llvm::SmallVector<rows::Walk, 6> loops; ///< as the map specifies
+  llvm::SmallVector<rows::Walk, 6> loops; ///< address along each loop, as the indexing map specifies
   bool isView = false;                    ///< the operand is a view of `base`
   std::string whyNot;                     ///< reason why the address is not valid; empty: it is
   bool cutsOpenLoops = false;             ///< the only reason is a non-linear function along an open loop

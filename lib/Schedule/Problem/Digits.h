@@ -39,17 +39,18 @@ public:
   /// Creates the function that advances by `step` per index.
   static Walk linear(Size step, Size extent);
 
-  /// Empty if the step is open.
+  /// Returns the digits; none if the step is open.
   llvm::ArrayRef<Digit> digits() const { return terms; }
-  /// The constant that is added to the index.
+  /// Returns the constant that is added to the index.
   int64_t shift() const { return terms.empty() ? 0 : terms[0].shift; }
-  /// The sum of the digits at index 0, which addresses are relative to.
+  /// Returns the sum of the digits at index 0. Addresses are relative to it.
   int64_t start() const;
   bool isStill() const { return terms.empty() && !openStep.isOpen(); }
   bool isLinear() const { return terms.empty() || (terms.size() == 1 && terms[0].unit == 1 && !terms[0].modulus); }
-  /// Distance between adjacent indices within a run.
+  /// Returns the distance between the addresses of adjacent indices within a run.
   Size step() const;
-  /// Number of indices of a run, in which adjacent indices are `step` elements from each other; 0: unlimited.
+  /// Returns the number of indices of a run, in which adjacent indices are step() elements from each other; 0:
+  /// unlimited.
   int64_t run() const;
   /// Returns the growth of the address from any multiple of `align` to `by` indices later, or nothing if it differs
   /// between such multiples or is open.

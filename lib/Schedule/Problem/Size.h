@@ -43,17 +43,18 @@ public:
     assert(atRunTime && number >= 0 && "a number has no index in the list of sizes");
     return number;
   }
-  /// The value that cost estimates assume for an open extent.
+  /// Returns the number, or the value that cost estimates assume for an open extent.
   constexpr int64_t typical() const { return atRunTime ? 1000 : number; }
 
-  /// These are true only if certain: an open size is a multiple of nothing, below nothing, and may exceed everything.
+  // The predicates below are conservative: an open size is not a multiple of any number and not below any bound, and it
+  // may exceed every bound.
   constexpr bool isMultipleOf(int64_t divisor) const { return !atRunTime && number % divisor == 0; }
   constexpr bool isBelow(int64_t bound) const { return !atRunTime && number < bound; }
   constexpr bool mayExceed(int64_t bound) const { return atRunTime || number > bound; }
   /// Returns the number, but at most `most`, which also replaces an open size.
   constexpr int64_t cappedAt(int64_t most) const { return isBelow(most) ? number : most; }
 
-  /// The number, or "?".
+  /// Returns the number, or "?" for an open size.
   std::string text() const { return atRunTime ? "?" : std::to_string(number); }
 
   /// An open size equals only itself.
@@ -83,11 +84,11 @@ inline Numbers knownOf(llvm::ArrayRef<Size> sizes) {
 
 /// The sizes of the arguments of a problem. The list has, for each argument in order, its dynamic dims in order, then
 /// its dynamic strides, then its dynamic offset. If the execution's list differs, the attribute `quern.size_indices` on
-/// a problem gives the entries of it that these are.
+/// a problem gives the position of each entry in the execution's list.
 class ArgumentSizes {
 public:
   explicit ArgumentSizes(mlir::func::FuncOp problem);
-  /// Length of the list.
+  /// Returns the length of the list.
   int64_t count() const { return total; }
   /// Shape, strides and offset of a memref. Dynamic values are open for an argument. An intermediate's layout is not
   /// visible outside, so its dynamic strides are numbers that distinguish its dims.

@@ -39,7 +39,7 @@ private:
   RowChain &chain;
 };
 
-/// An intermediate has no layout.
+/// Returns true for an intermediate, whose layout is not fixed.
 bool isPrivate(const Access &access) { return !access.isIndex() && (access.producer >= 0 || !access.isArgument()); }
 
 void DimLayout::layOutRow(unsigned loop) {

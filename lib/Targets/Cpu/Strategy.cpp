@@ -27,7 +27,8 @@ struct StreamSizes {
   int64_t alwaysRows; ///< written by rows, by several threads
 };
 
-/// A cache that dozens of cores share keeps at most about 64 MiB for a few of them, whatever its size.
+/// Returns the sizes for a target. A cache that dozens of cores share keeps at most about 64 MiB for a few of them,
+/// whatever its size.
 StreamSizes streamSizesOf(const Target &target) {
   constexpr int64_t kept = 64 << 20;
   int64_t last = int64_t(target.l3Kib) << 10, half = last / 2;

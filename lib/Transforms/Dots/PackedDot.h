@@ -66,7 +66,7 @@ protected:
 mlir::Value aarch64Patch(mlir::OpBuilder &b, mlir::Location loc, const PatchDot &dot, VectorIsa isa, mlir::Value acc,
                          mlir::Value first, mlir::Value second);
 
-/// These return null if the level has no instruction for the product.
+/// Emit the product with instructions of the target. Return null if the level has no instruction for it.
 mlir::Value x86Dot(mlir::vector::ContractionOp op, const PackedDot &dot, VectorIsa isa,
                    llvm::DenseMap<mlir::Value, mlir::Value> &made);
 mlir::Value aarch64Dot(mlir::vector::ContractionOp op, const PackedDot &dot, VectorIsa isa,

@@ -158,7 +158,7 @@ Value expandExp2(VectorMath &math, Value x) {
 /// whenever the result is.
 Value expandExpM1(VectorMath &math, Value x, bool nonpositive) {
   ExpConstants c = expConstants(math.isF32());
-  Value lowered = math.atLeast(x, -40); // the result is -1 already
+  Value lowered = math.atLeast(x, -40); // below this, the result is -1
   if (!nonpositive)
     lowered = math.atMost(lowered, c.highest);
   Rounded rounded = roundScaled(math, lowered, log2OfE, static_cast<double>(math.isF32() ? 127 : 1023));

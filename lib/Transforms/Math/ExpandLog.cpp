@@ -26,8 +26,8 @@ MantissaExponent splitByGetexp(VectorMath &math, Value x) {
   return {math.select(CmpFPredicate::OGT, m, root, half, m), math.select(CmpFPredicate::OGT, m, root, next, e)};
 }
 
-/// Does the same by integer arithmetic: with the exponent's boundary moved to √½, one shift returns e. Denormals are
-/// scaled up first.
+/// Like splitByGetexp(), but by integer arithmetic: with the exponent's boundary moved to √½, one shift returns e.
+/// Denormals are scaled up first.
 MantissaExponent splitByBits(VectorMath &math, Value x, bool mayBeDenormal) {
   bool isF32 = math.isF32();
   int bits = math.mantissaBits(), lift = bits + 2;

@@ -357,10 +357,10 @@ Value NarrowConverter::narrowByF16c(Value wide) {
   return arith::BitcastOp::create(builder, loc, i16(), half);
 }
 
-/// Three ranges: overflow and non-finite values, normal results (rounded by integer arithmetic), and denormal results
-/// (rounded by adding a float whose last place is the unit of the denormals). In a format without infinity, magnitudes
-/// are clamped to the all-ones pattern, which is NaN or the largest value; NaN, whose bits are above all others,
-/// becomes that pattern.
+/// Distinguishes three ranges: overflow and non-finite values, normal results (rounded by integer arithmetic), and
+/// denormal results (rounded by adding a float whose last place is the unit of the denormals). In a format without
+/// infinity, magnitudes are clamped to the all-ones pattern, which is NaN or the largest value; NaN, whose bits are
+/// above all others, becomes that pattern.
 Value NarrowConverter::narrowByBits(Value wide, const NarrowFormat &format) {
   unsigned shift = 23 - format.mantissaBits, width = 1 + format.exponentBits + format.mantissaBits;
   auto exponent = [](int of) { return static_cast<uint32_t>(127 + of) << 23; };

@@ -96,7 +96,7 @@ struct Key {
   enum class Operator : uint8_t { Softmax, SoftmaxBackward, Eltwise, EltwiseBackward };
 
   Operator op;
-  std::string algorithm;                 ///< only for eltwise
+  std::string algorithm;                 ///< algorithm of an eltwise kernel
   c10::SmallVector<int64_t, 16> numbers; ///< parameters; then type, rank, sizes and strides of each tensor
 
   explicit Key(Operator op, std::string_view algorithm = {}) : op(op), algorithm(algorithm) {}

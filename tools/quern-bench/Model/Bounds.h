@@ -3,10 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// `bounds/loops.desc` lists them: `NAME | STEP | PROBLEM`. The compared loop is the one of the problem's kernel and
-// step that reads most bytes per iteration. `bounds/LEVEL/NAME.s` is the handwritten loop for a level and for higher
+// `bounds/loops.desc` lists the loops as `NAME | STEP | PROBLEM`. The compared loop of a problem is the loop of STEP
+// that reads the most bytes per iteration. `bounds/LEVEL/NAME.s` is the handwritten loop for a level and for higher
 // levels without a file. Its comment has `reads: N vectors` or `multiplies: N flops` per iteration, and the reason why
-// no loop is faster.
+// no loop can be faster.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_BENCH_MODEL_BOUNDS_H

@@ -43,13 +43,16 @@ inline DataType deltaFactorType(const CellContext &context) {
   return roundsDeltas(context) ? DataType::BF16 : deltaType(context);
 }
 
-/// vanilla, lstm and the linear-before-reset cells; `product` describes the transposed weights that are multiplied.
+/// Emits the gradients of a vanilla, lstm or linear-before-reset cell. `product` describes the transposed weights that
+/// are multiplied.
 void emitCellDiff(emission::StepEmitter &step, const CellContext &context, const WeightsView &product);
-/// gru and augru: all gradients except the reset gate's; `product` describes the update and reset gates.
+/// Emits all gradients of a gru or augru except that of the reset gate. `product` describes the weights of the update
+/// and reset gates.
 void emitGruOutputDiff(emission::StepEmitter &step, const CellContext &context, const WeightsView &product);
-/// gru and augru: gradient of the reset gate. "delta_output", [N, 1, DHC] of this step, is multiplied by `product`.
+/// Emits the gradient of the reset gate of a gru or augru. "delta_output", [N, 1, DHC] of this step, is multiplied by
+/// `product`.
 void emitGruGatesDiff(emission::StepEmitter &step, const CellContext &context, const WeightsView &product);
-/// lstm with a projection: computes "state_diff", the gradient of the projected state.
+/// Emits "state_diff", the gradient of the projected state of an lstm.
 void emitStateDiff(emission::StepEmitter &step, const CellContext &context, const WeightsView &product);
 /// Computes "start_diff", [N, SIC]: the gradient that the first step passes back.
 void emitStartDiff(emission::StepEmitter &step, const CellContext &context, const WeightsView &product);

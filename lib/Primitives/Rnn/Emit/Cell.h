@@ -48,13 +48,13 @@ struct CellContext {
 
 /// Computes "inputs", [T N, G, DHC]: the products of x, [T N, SLC], with w.
 void emitInputs(emission::StepEmitter &step, const CellContext &context);
-/// vanilla, lstm and the linear-before-reset cells.
+/// Computes a step of a vanilla, lstm or linear-before-reset cell.
 void emitCell(emission::StepEmitter &step, const CellContext &context);
-/// gru and augru: computes update and r h.
+/// Computes the update gate and r h of a gru or augru.
 void emitGruGates(emission::StepEmitter &step, const CellContext &context);
-/// gru and augru: computes the output gate and h_next.
+/// Computes the output gate and h_next of a gru or augru.
 void emitGruOutput(emission::StepEmitter &step, const CellContext &context);
-/// lstm: computes h_next from unprojected.
+/// Computes h_next of an lstm with a projection from "unprojected".
 void emitProjection(emission::StepEmitter &step, const CellContext &context);
 
 /// Convert an f32 to a state as it is stored between steps, and back (quantized if the problem is; see

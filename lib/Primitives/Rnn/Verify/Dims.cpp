@@ -60,7 +60,7 @@ private:
   Dim gates(int64_t count) const { return {count, concat("the gates of cell ", nameOf(rnn.cell)), " (rnn C13)"}; }
   Dim steps() const { return {s.steps, "T of src_layer", " (rnn C19)"}; }
   Dim batch() const { return {s.batch, "N of src_layer", " (rnn C20)"}; }
-  /// A dim that the tensor itself defines.
+  /// Returns a dim that no other tensor determines.
   static Dim own(int64_t value) { return {value, "", ""}; }
   std::string dicSource() const {
     return rnn.weightsProjection.isZero() ? "DHC of weights_layer" : "DIC of weights_projection";

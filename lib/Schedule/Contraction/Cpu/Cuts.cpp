@@ -41,7 +41,7 @@ void Emitter::forTiles(TileRange tiles, function_ref<void()> body) {
     forRange(larger(first, last), end, [&](Value number) { emit(number, true); });
 }
 
-/// A loop over tiles if all rows are one chunk, otherwise over chunks.
+/// Creates a loop over groups of tiles if all rows are one chunk, otherwise over chunks.
 scf::ForOp Emitter::makeCutLoop() {
   if (plan.chunks == 1)
     return create<scf::ForOp>(kernel.begin(), kernel.end(), index(plan.cuts->tiles));

@@ -48,7 +48,7 @@ struct Cuts {
   int64_t steps = 0; ///< steps along K of a slice
   int64_t parts = 1;
   int64_t tiles = 1; ///< maximum adjacent tiles that share one slice of a transposed lhs
-  Product product;   ///< as copied: converted, or in pairs that are not adjacent in the factors
+  Product product; ///< the product of the copies, which are converted or in pairs that are not adjacent in the factors
   bool hasPairs = false;
   bool isTransposed = false; ///< lhs is contiguous along rows rather than along K
   bool hasRhs = false;       ///< rhs is copied to scratch; false if K is sliced only to fit a cache

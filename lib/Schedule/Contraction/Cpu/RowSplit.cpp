@@ -87,7 +87,7 @@ int64_t RowSplit::leastRows() const {
   return std::min<int64_t>(most, llvm::alignTo(least, plan.rowsTogether()));
 }
 
-/// Number that block heights are multiples of, if possible.
+/// Returns the preferred divisor of all block heights.
 int64_t RowSplit::unitOfRows() const { return chain.rows.isMultipleOf(plan.rowsTogether()) ? plan.rowsTogether() : 1; }
 
 /// Returns as few blocks as registers allow; a few more if all heights are then equal, which halves the code.

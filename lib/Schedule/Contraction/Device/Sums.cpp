@@ -68,7 +68,8 @@ void DeviceEmitter::emitProduct(unsigned number, Values &sums) {
   nest(0);
 }
 
-/// A compare and select: not every device compiler treats a minimum of uniform values as uniform.
+/// Emits a minimum as a compare and a select, because some device compilers do not treat the minimum of uniform values
+/// as uniform.
 Value DeviceEmitter::least(Value x, Value y) {
   return create<arith::SelectOp>(create<arith::CmpIOp>(arith::CmpIPredicate::slt, x, y), x, y);
 }

@@ -80,8 +80,7 @@ if all(
 
 
 def cpuLevels():
-    """avx2, avx512_core, avx512_core_vnni, avx512_core_bf16 and avx512_core_fp16, as far as
-    /proc/cpuinfo has them, and those that it lacks."""
+    """Returns the levels from avx2 to avx512_core_fp16 that /proc/cpuinfo has, and those that it lacks."""
     with open("/proc/cpuinfo", encoding="ascii", errors="replace") as info:
         flags = next((set(line.split()) for line in info if line.startswith("flags")), set())
     levels = [
@@ -98,8 +97,8 @@ def cpuLevels():
 
 present, lacking = cpuLevels()
 config.available_features.update(present)
-# `--check --target=LEVEL` and `--time --target=LEVEL`, which run a kernel, mean the machine's widest level where it
-# lacks LEVEL: what a test's IR computes is checked on every machine, the code of a level where it can run.
+# `--check --target=LEVEL` and `--time --target=LEVEL` run a kernel. If the machine lacks LEVEL, its widest level is used
+# instead. Results are therefore checked on every machine, and the code of a level on machines that have the level.
 if present and lacking:
     level = "|".join(sorted(lacking, key=len, reverse=True))
     for runs in ("--check", "--time"):

@@ -255,7 +255,8 @@ struct memory : public handle<quern_memory_t> {
 
   memory() = default;
   using handle::handle;
-  /// `buffer` is a caller-owned buffer, QUERN_MEMORY_ALLOCATE or QUERN_MEMORY_NONE; see quern_memory_create().
+  /// Creates a memory object. `buffer` is a caller-owned buffer, QUERN_MEMORY_ALLOCATE or QUERN_MEMORY_NONE; see
+  /// quern_memory_create().
   memory(const desc &md, const engine &aengine, void *buffer) {
     quern_memory_t created = nullptr;
     error::wrap_c_api(

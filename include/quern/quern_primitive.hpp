@@ -391,7 +391,8 @@ struct eltwise_backward : public primitive {
   /// Descriptor of the primitive.
   struct primitive_desc : public quern::primitive_desc {
     primitive_desc() = default;
-    /// `data` is forward's src, or its dst for an algorithm that ends in use_dst_for_bwd.
+    /// Creates a descriptor. `data` is the source of forward, or its result for an algorithm that ends in
+    /// use_dst_for_bwd. With `allow_empty`, a failure leaves the descriptor empty.
     primitive_desc(const engine &aengine, algorithm alg, const memory::desc &diff_src, const memory::desc &diff_dst,
             const memory::desc &data, float alpha, float beta, const eltwise_forward::primitive_desc &hint,
             const primitive_attr &attr = primitive_attr(), bool allow_empty = false) {

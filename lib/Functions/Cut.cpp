@@ -154,7 +154,8 @@ Value sizeOf(OpBuilder &builder, Location loc, int64_t entry, OpenSizes &sizes, 
     for (int64_t d = 0; d < cast<MemRefType>(buffer.getType()).getRank(); ++d)
       if (cast<MemRefType>(buffer.getType()).isDynamicDim(d) && sizes.entryOf(buffer, d) == entry)
         return memref::DimOp::create(builder, loc, mapping.lookup(buffer), d);
-  return arith::ConstantIndexOp::create(builder, loc, 1); // no argument has it: no recipe supports it
+  return arith::ConstantIndexOp::create(builder, loc,
+                                        1); // if no argument has this size, no recipe supports the problem
 }
 
 /// Allocates memory that only one problem uses.

@@ -101,7 +101,7 @@ void eraseNotes(func::FuncOp function) {
 /// again: check() has seen the body.
 OwningOpRef<ModuleOp> isolate(func::FuncOp function) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(function.getLoc());
-  for (auto get : function.getOps<memref::GetGlobalOp>()) // in read functions; check() refuses other references
+  for (auto get : function.getOps<memref::GetGlobalOp>()) // check() refuses them in callers' functions
     if (Operation *table = SymbolTable::lookupNearestSymbolFrom(function, get.getNameAttr()))
       if (!module->lookupSymbol(get.getNameAttr()))
         module->push_back(table->clone());
@@ -151,7 +151,7 @@ Result<ReadFunction> functions::read(Upstream &upstream, std::string_view bytes,
   Result<OwningOpRef<ModuleOp>> parsed = parse(context, bytes);
   if (!parsed)
     return parsed.takeError();
-  FirstError error(context); // for passes
+  FirstError error(context); // keeps the first error of a pass
   Result<func::FuncOp> chosen = choose(**parsed, name);
   if (!chosen)
     return chosen.takeError();

@@ -39,7 +39,7 @@ struct Launch {
     Polynomial limit, count, stride, value;
   };
   std::vector<KernelCall> calls;
-  std::vector<LaunchLoop> loops; ///< around ranges of `calls`, as in an artifact
+  std::vector<LaunchLoop> loops; ///< loops around ranges of `calls`, as in an artifact
   std::vector<Region> regions;
   std::vector<Size> sizes; ///< derived sizes, which follow those that are passed
   std::vector<SizeCheck> checks;

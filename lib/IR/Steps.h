@@ -16,7 +16,7 @@
 
 namespace quern {
 
-/// `name` is the name of the values that the step computes; "" if they have none.
+/// Returns a location that names a step. `name` is the name of the values that the step computes; "" if they have none.
 inline mlir::Location locationOfStep(mlir::MLIRContext *context, llvm::StringRef name, const llvm::Twine &step) {
   mlir::Location place = mlir::UnknownLoc::get(context);
   if (!name.empty())

@@ -36,7 +36,7 @@ double epsilonOf(DataType type);
 void forEachElement(const TensorDesc &desc, const std::function<void(int64_t position, int64_t offset)> &visit);
 
 std::vector<double> gather(const TensorDesc &desc, const void *buffer);
-/// `values` has desc.elements() entries. Gaps and padding of the buffer are unchanged.
+/// Stores `values`, one for each element of the tensor, to a buffer. Gaps and padding of the buffer are unchanged.
 void scatter(const TensorDesc &desc, void *buffer, std::span<const double> values);
 
 } // namespace quern

@@ -47,10 +47,10 @@ struct Verdict {
   std::string describe(const TensorDesc &desc) const;
 };
 
-/// `results` has the buffers of all outputs by argument, including the one of `expected`.
+/// Compares the results for one output with the expected ones. `results` has the buffers of all outputs by argument.
 Verdict judge(const PrimitiveDesc &desc, const ReferenceOutput &expected, const ReferenceInputs &results,
               DataKind data);
-/// `buffer` has the layout of `expected.desc`.
+/// Like the function above, for a single output, in a buffer with the layout `expected.desc`.
 Verdict judge(const PrimitiveDesc &desc, const ReferenceOutput &expected, const void *buffer, DataKind data);
 
 } // namespace quern

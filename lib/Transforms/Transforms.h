@@ -49,16 +49,16 @@ constexpr const char *vectorIsaNames =
     "neon, neon_dotprod, neon_bf16, sve, sve_bf16, sse42, avx2, avx512, avx512_vnni or avx512_bf16";
 
 enum class ExpMethod {
-  Polynomial, ///< below one ULP
-  /// 32 entries and degree 2: shorter, below 2.5 ULP for |x| <= 12, below 6 ULP at the ends of the range. f32 on
-  /// AVX-512 only.
+  Polynomial, ///< has an error below one ULP
+  /// Uses 32 entries and degree 2, in fewer instructions. The error is below 2.5 ULP for |x| <= 12, below 6 ULP at the
+  /// ends of the range. Only for f32 on AVX-512.
   Table,
 };
 
 struct MathOptions {
   VectorIsa isa = VectorIsa::Avx512;
   ExpMethod exp = ExpMethod::Polynomial;
-  bool hasF64 = true; ///< without it, powf of f32 is kept, because its expansion computes in f64
+  bool hasF64 = true; ///< if false, powf of f32 is kept, because its expansion computes in f64
 };
 
 /// Replaces exp, exp2, expm1, tanh, log, log2, log1p, erf, erfc and powf on f32 and f64 (scalars and vectors of rank 1,

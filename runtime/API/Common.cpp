@@ -106,7 +106,7 @@ void deliver(const Event &event, quern_listener_t listener, void *context) {
 quern_status_t quern::api::fail(Status status, const char *message, const char *function) noexcept {
   if (isInListener())
     return toC<quern_status_t>(status);
-  const WithoutCancellation whole; // for listeners, which are code of the caller
+  const WithoutCancellation whole; // a listener is the caller's code and may reach a cancellation point
   // An absent property and the end of the implementations are results, not failures.
   if (isWanted(EventFail) && status != Status::NotRequired && status != Status::LastImplReached)
     reportFailed(function, status, message);

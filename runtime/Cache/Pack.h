@@ -55,7 +55,7 @@ public:
   };
   /// Number of entries, which are in ascending order of digests.
   size_t size() const { return count; }
-  /// `i` is less than size().
+  /// Returns entry `i`, which must be less than size().
   Entry entry(size_t i) const;
   /// Returns the artifact for a digest; empty if there is none.
   std::string_view find(const Digest &digest) const;

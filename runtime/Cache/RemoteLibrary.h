@@ -48,7 +48,7 @@ class Remote {
 public:
   using Report = void (*)(void *context, int isOpen, const char *message);
 
-  /// `path` is that of the library, which stays open. See quern_remote_config::report for `report`.
+  /// Opens the library at `path`, which stays open, and configures it. See quern_remote_config::report for `report`.
   static Result<std::unique_ptr<Remote>> open(const std::string &path, const RemoteConfig &config,
                                               Report report = nullptr);
   /// See quern_remote_api::generate_keys.

@@ -38,8 +38,8 @@ public:
   /// again. Thread-safe, as are the functions below.
   static Result<const CompilerLibrary *> get();
 
-  /// `descriptor` is PrimitiveDesc::canonicalBytes() of a verified problem, `target` Target::text(). `stageTimes`, if
-  /// not null, receives one line with the wall time of each stage.
+  /// Compiles a problem. `descriptor` is PrimitiveDesc::canonicalBytes() of the verified problem, `target`
+  /// Target::text(). `stageTimes`, if not null, receives one line with the wall time of each stage.
   Result<std::string> compile(std::string_view descriptor, const std::string &target, int form,
                               std::string *stageTimes = nullptr, const std::string &source = "") const;
   Result<std::string> explain(std::string_view descriptor, const std::string &target) const;

@@ -97,7 +97,7 @@ bool printsAt(int level) {
   return observers.verbose >= level;
 }
 
-/// `key`: the kernel's key, or "" if there is no kernel.
+/// Prints the verbose line of an event. `key` is the kernel's key, or "" if there is no kernel.
 void printLine(const char *event, const std::string &detail, const VerifiedProblem &verified, const std::string &text,
                int64_t ns, const std::string &key) {
   const std::string line =

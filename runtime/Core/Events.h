@@ -65,7 +65,7 @@ struct Event {
 using EventDelivery = void (*)(const Event &event, quern_listener_t listener, void *context);
 
 void setVerboseLevel(int level);
-/// `events` 0 removes the listener; `deliver` calls it.
+/// Registers a listener, which `deliver` calls; `events` 0 removes it.
 Result<void> setListener(quern_listener_t listener, void *context, unsigned events, EventDelivery deliver);
 /// Returns true if this thread is inside a listener. Calls from a listener are not reported, and their failures do not
 /// replace the thread's message.
@@ -73,17 +73,17 @@ bool isInListener();
 
 // Call the functions below only if the event is wanted. `ns` is the duration.
 void reportCreated(const Primitive &primitive);
-/// `error` is the reason why there is no kernel, or success.
+/// Reports a compilation in the background. `error` is the reason if it failed.
 void reportSpecialised(const std::shared_ptr<const Problem> &problem, quern_origin_t origin, const Error &error,
                        int64_t ns);
 void reportExecuted(const Primitive &primitive, std::span<const quern_exec_arg_t> arguments, int64_t ns);
-/// `stages` lists the time of each stage; `ns` is the total, including the time between stages.
+/// Reports a compilation. `stages` lists the time of each stage; `ns` is the total, including the time between stages.
 void reportCompiled(const VerifiedProblem &problem, const KernelKey &key, const std::string &stages, int64_t ns);
 /// Reports that a server of the remote cache was suspended, or that it responds again.
 void reportRemote(bool isGivenUp, const char *message) noexcept;
 /// Prints a verbose line: which data of the kernel debuggers and profilers lack, and why.
 void reportDebug(const std::string &key, const std::string &message);
-/// `function` is the name of the failed quern_ function.
+/// Reports that the quern_ function `function` failed.
 void reportFailed(const char *function, Status status, const char *message) noexcept;
 
 } // namespace quern

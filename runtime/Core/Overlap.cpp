@@ -33,7 +33,7 @@ int64_t ceilDiv(int64_t a, int64_t b) { return a / b + (a % b > 0); }
 /// Searches for a distance d with lowest < d < highest.
 class DistanceSearch {
 public:
-  /// `sign` is 1 for the tensor at the end of a distance, -1 for the tensor at its start.
+  /// Adds the axes of a tensor. `sign` is 1 for the tensor at the end of a distance, -1 for the tensor at its start.
   void add(const TensorDesc &desc, int sign) {
     int64_t blocks[maxDims], inner = 1;
     desc.blockSizes(blocks);

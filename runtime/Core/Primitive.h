@@ -129,7 +129,7 @@ private:
   std::shared_ptr<Promotion> promotion;     ///< replaces the kernel of a family; null: the kernel is specialized
   bool isPromotable = false;                ///< true if the specialized kernel may replace that of the family
   std::vector<Slot> slots; ///< the kernel's arguments in their order, then the scratchpad if the caller owns it
-  std::vector<size_t> slotsByIndex; ///< sorted by argument; empty if there are few
+  std::vector<size_t> slotsByIndex; ///< positions in `slots`, sorted by argument; empty if there are few slots
   size_t sizeCount = 0;             ///< number of runtime sizes of all slots
   size_t elsewhere = maxArguments;  ///< slot whose memory is not on the stream's device; maxArguments: none
   size_t headed = maxArguments;     ///< slot that has a header which the CPU can read; maxArguments: none

@@ -22,7 +22,8 @@ using ChunkFunction = void (*)(void *context, int chunk);
 
 /// Returns the number that was set; by default QUERN_NUM_THREADS, or the processors that this process may use. Cheap.
 int defaultThreadCount();
-/// `invalid_arguments` outside 1..maxThreadCount. Running executions keep their threads.
+/// Sets the number of default threads. Fails with `invalid_arguments` if it is not 1 to maxThreadCount. Running
+/// executions keep their threads.
 Result<void> setDefaultThreadCount(int count);
 
 /// Calls function(context, chunk) for chunk in [0, chunks) in an arena of defaultThreadCount() threads and waits. The

@@ -74,7 +74,7 @@ Result<void> writeSource(const std::string &folder, const std::string &name, std
   return (*directory)->rename(temporary, name);
 }
 
-/// `debug` must have its key and source.
+/// Compiles the problem of an artifact again, with a line table. `debug` must have its key and source.
 Result<std::string> compileWithLines(const Artifact &artifact, const VerifiedProblem &problem,
                                      const std::string &folder, const DebugObject &debug) {
   Result<Compiler> compiler = Compiler::get();

@@ -52,8 +52,8 @@ public:
   Program() = default;
   Program(const Program &) = delete;
   Program &operator=(const Program &) = delete;
-  /// `calls`, one for each step of the artifact, must outlive the program. Fails if parts that do not depend on sizes
-  /// are invalid.
+  /// Builds the program of an artifact. `calls`, one for each step, must outlive the program. Fails if parts that do
+  /// not depend on sizes are invalid.
   Result<void> take(const Artifact &artifact, std::span<const KernelStep> calls);
 
   /// Returns true for a single step that runs once on tensors, which needs neither instructions nor numbers.

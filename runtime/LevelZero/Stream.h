@@ -30,7 +30,8 @@ struct EventLinks : quern::EventLinks {
 
 class Stream final : public quern::Stream {
 public:
-  /// `lent`, if not null, is a caller-owned in-order immediate command list, which is not destroyed here.
+  /// Creates a stream. `lent`, if not null, is a caller-owned in-order immediate command list, which the stream uses
+  /// but does not destroy.
   static Result<std::unique_ptr<quern::Stream>> create(Engine *engine, Device &device, bool isInOrder, bool isProfiling,
                                                        ze_command_list_handle_t lent = nullptr);
   ~Stream() override;
@@ -78,7 +79,8 @@ private:
   Result<void> readTimings();
   void forgetFinished();
 
-  /// `isPart`: it belongs to an execution that is ordered and timed as a whole.
+  /// Appends the commands of a call. `isPart` is true if the call belongs to an execution that is ordered and timed as
+  /// a whole.
   Result<void> run(const Call &call, bool isPart);
   Result<void> waitFor(std::span<const ze_event_handle_t> waits);
   Result<void> signal(ze_event_handle_t *event);

@@ -37,11 +37,11 @@ std::string sealEntry(const EntryKey &key, std::string_view artifact, int64_t ex
 
 struct OpenedEntry {
   Verdict verdict = Verdict::Unsigned;
-  std::string_view artifact; ///< part of the entry's bytes; only if Sound
-  PublicKey signer{};        ///< only if Sound
+  std::string_view artifact; ///< part of the entry's bytes; set only if Sound
+  PublicKey signer{};        ///< set only if Sound
   int64_t expiry = 0;        ///< in seconds since the epoch; set only if Sound
 };
-/// `now` is in seconds since the epoch. An empty target or build id in `key` matches any.
+/// Checks and reads an entry. `now` is in seconds since the epoch. An empty target or build id in `key` matches any.
 OpenedEntry openEntry(std::string_view bytes, const EntryKey &key, int64_t now, std::span<const PublicKey> readers);
 
 // A lease object says that a host compiles an entry. It is signed like entries, so that a server cannot make hosts

@@ -15,11 +15,11 @@ namespace quern {
 /// One dim of all tensors of an operation, or a block of one.
 struct Loop {
   int64_t size = 1;
-  bool isKept = false;             ///< not merged, even with size 1: an axis, or a dim with separate scales
+  bool isKept = false;             ///< true for an axis or a dim with separate scales, which is not merged
   std::vector<int64_t> strides{};  ///< stride in each tensor, in elements
-  std::vector<bool> isBroadcast{}; ///< the tensor has size 1 along it, others have more
-  bool isFew = false;              ///< its size stays fixed
-  std::vector<int64_t> joined{};   ///< if tensors are concatenated along it: the size of each; else empty
+  std::vector<bool> isBroadcast{}; ///< true for each tensor with size 1 if others have more
+  bool isFew = false;              ///< true if the size is known in the family
+  std::vector<int64_t> joined{};   ///< sizes of the tensors that are concatenated along this dim; otherwise empty
   /// Returns the size in one tensor.
   int64_t sizeIn(size_t tensor) const { return joined.empty() ? size : joined[tensor]; }
 };

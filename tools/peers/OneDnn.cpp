@@ -101,7 +101,8 @@ Result<void *> OneDnnPrimitive::layoutOf(const ArgumentInfo &argument) {
   return own != ownLayouts.end() ? Result<void *>(own->second) : describe(argument.desc);
 }
 
-/// `data` has the layout of Quern's descriptor. If oneDNN has its own layout, it gets a copy.
+/// Creates the memory object of an argument. `data` has the layout of Quern's descriptor; if oneDNN chose another
+/// layout, the object gets a copy.
 Result<void> OneDnnPrimitive::addMemory(const ArgumentInfo &argument, void *data) {
   const bool isOwn = ownLayouts.contains(argument.index), isMade = isMadeByForward(argument.index);
   Result<void *> desc = layoutOf(argument);

@@ -25,7 +25,7 @@ class OneDnnPrimitive;
 /// An engine with a stream of one library. Must outlive its primitives. Not thread-safe.
 class OneDnn {
 public:
-  /// `root` is the library, or a directory with lib/libdnnl.so.3 that tools/peers.sh has installed.
+  /// Opens oneDNN. `root` is the library, or a directory with lib/libdnnl.so.3 that tools/peers.sh has installed.
   static Result<std::unique_ptr<OneDnn>> open(const std::string &root);
   ~OneDnn();
 

@@ -34,8 +34,9 @@ struct ProcessStarts {
   Samples familiesKib;
 };
 
-/// `cacheFolder` must have the first problem's kernel, and the packs of families must be built. Throws
-/// std::runtime_error, also if a compiler was loaded at the time of the first result of a family.
+/// Measures the time from the start of a process to its first result. `cacheFolder` must have the first problem's
+/// kernel, and the packs of families must be built. Throws std::runtime_error, also if a compiler was loaded at the
+/// time of the first result of a family.
 ProcessStarts measureProcessStarts(const std::string &cacheFolder, int cpu);
 
 /// Entry points of the child processes: the first computes a small softmax, the second does nothing.

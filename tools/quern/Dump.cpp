@@ -48,7 +48,7 @@ constexpr StageOutput stageOutputs[] = {
     {"codegen", quern_form_spirv, "4-codegen.spv", false, false, true},
 };
 
-/// `located` has the stages with locations if they are requested.
+/// Writes one stage. `located` has the texts of the stages with locations, if they are requested.
 Result<void> dumpOne(const StageOutput &output, const DumpOptions &options, const Problem &problem,
                      const std::map<std::string, std::string> &located) {
   auto traced = located.find(output.traced);

@@ -53,7 +53,7 @@ public:
   Command subcommand(const std::string &name, const std::string &help);
   /// Makes one of the subcommands required.
   void requireSubcommand();
-  /// `names` has the form "-f,--file"; a name without dashes is a positional argument.
+  /// Adds an option. `names` has the form "-f,--file"; a name without dashes is a positional argument.
   Option option(const std::string &names, std::string &value, const std::string &help);
   Option option(const std::string &names, int64_t &value, const std::string &help);
   Option option(const std::string &names, uint64_t &value, const std::string &help);

@@ -32,7 +32,7 @@ struct Problem {
 };
 
 Result<Problem> readProblem(std::string_view line, const Target &target);
-/// `target` is in text form.
+/// Like the function above, for a target in text form.
 Result<Problem> readProblem(std::string_view line, const std::string &target);
 
 /// Reads a function in MLIR, `FILE` or `FILE:function`, unmodified.

@@ -17,10 +17,10 @@
 
 namespace quern::layout {
 
-/// `ndims`, clamped to the size of the arrays.
+/// Returns `ndims`, clamped to the size of the arrays.
 inline int rankOf(const TensorDesc &desc) { return std::clamp(desc.ndims, 0, maxDims); }
 
-/// `innerBlockCount`, clamped to the size of the arrays.
+/// Returns `innerBlockCount`, clamped to the size of the arrays.
 inline int blockCountOf(const TensorDesc &desc) { return std::clamp(desc.innerBlockCount, 0, maxDims); }
 
 /// Computes the number of blocks along each dim: paddedDims[d] / B_d, 1 for part of a block; runtimeDim if unknown.

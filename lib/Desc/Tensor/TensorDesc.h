@@ -72,7 +72,7 @@ struct TensorDesc {
   /// Creates a dense row-major descriptor.
   static Result<TensorDesc> dense(std::span<const int64_t> dims, DataType type);
   static Result<TensorDesc> hostScalar(DataType type);
-  /// `tag` is letters ("abcd", "aBcd16b", "ABcd4b16a4b"), an alias ("nchw"), or "any".
+  /// Creates a descriptor from a tag: letters ("abcd", "aBcd16b", "ABcd4b16a4b"), an alias ("nchw"), or "any".
   static Result<TensorDesc> fromTag(std::span<const int64_t> dims, DataType type, std::string_view tag);
 
   /// Checks everything that a descriptor from outside (a blob, the text form) must satisfy.

@@ -127,7 +127,7 @@ double roundingsOf(Operation *op) {
   if (isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::RemFOp, arith::TruncFOp, arith::SIToFPOp,
           arith::UIToFPOp>(op))
     return 1;
-  if (isa<arith::DivFOp, math::SqrtOp, math::FmaOp>(op)) // by a reciprocal; the product may also be rounded
+  if (isa<arith::DivFOp, math::SqrtOp, math::FmaOp>(op)) // a target may use a reciprocal, or round the product
     return 2;
   if (isa<math::RsqrtOp>(op))
     return 3;

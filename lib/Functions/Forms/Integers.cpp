@@ -66,7 +66,7 @@ Value divideByConstant(Numbers &on, Operation *op, Value a, const APInt &divisor
 Value divide(Numbers &on, Operation *op) {
   Value a = op->getOperand(0), b = op->getOperand(1);
   Type type = a.getType();
-  if (type.isInteger(1)) // by 1, or by -1 as a signed number
+  if (type.isInteger(1)) // a nonzero divisor is 1, or -1 as a signed number
     return isRemainder(op) ? on.choose(b, on.integer(type, 0), a) : on.choose(b, a, on.integer(type, -1));
   APInt constant;
   if (matchPattern(b, m_ConstantInt(&constant)))

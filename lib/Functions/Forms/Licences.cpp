@@ -42,12 +42,13 @@ bool isNonpositive(linalg::GenericOp op, Value number) {
             *most = difference ? operandOf(op, difference.getRhs()) : nullptr;
   if (!element || !most)
     return false;
-  auto placeIn = [](linalg::GenericOp reader, OpOperand &values, OpOperand &greatest) { // from places in `values`
+  auto placeIn = [](linalg::GenericOp reader, OpOperand &values,
+                    OpOperand &greatest) { // map from positions in `values`
     AffineMap from = reader.getMatchingIndexingMap(&values);
     return from.isPermutation() ? reader.getMatchingIndexingMap(&greatest).compose(inversePermutation(from))
                                 : AffineMap();
   };
-  auto isWritten = [&](Operation *from) { // since the reduction
+  auto isWritten = [&](Operation *from) { // true if an op after the reduction writes it
     for (Operation *other = from->getNextNode(); other && other != op; other = other->getNextNode())
       if (auto writer = dyn_cast<linalg::LinalgOp>(other))
         for (Value init : writer.getDpsInits())

@@ -76,8 +76,8 @@ Interval binaryRange(Alg alg, const Interval &x, const Interval &y);
 /// destination.
 class AttributeChain {
 public:
-  /// `isWide`: computes in f64, otherwise in f32. Fails if an input is missing (for a sum, the old `dst`), and for
-  /// prelu.
+  /// Creates the chain, which computes in f64 if `isWide`, otherwise in f32. Fails if an input is missing (for a sum,
+  /// the old `dst`), and for prelu.
   static Result<AttributeChain> make(const Attributes &attr, const TensorDesc &dst, const ReferenceInputs &inputs,
                                      bool isWide);
 

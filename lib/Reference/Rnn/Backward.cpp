@@ -370,7 +370,7 @@ template <typename Number> void BackwardRun<Number>::addGradients(BackwardStep<N
     addProducts(out.weightsIter, step.at, std::span<const Number>(reset), d.iter, 2, 3);
   const auto biases = static_cast<size_t>(s.biasGates * s.dhc);
   Number *bias = out.bias.data() + stack(step.at.layer, step.at.direction) * biases;
-  for (size_t i = 0; i < biases; ++i) // for linear before reset, the last bias is the hidden sum's
+  for (size_t i = 0; i < biases; ++i) // linear before reset has a last bias for the hidden sum
     kept.add(bias[i], kept.gradient(i < gateChannels ? d.layer[i] : d.iter[i - static_cast<size_t>(s.dhc)]));
 }
 
@@ -384,7 +384,7 @@ void BackwardRun<Number>::runSequence(int64_t layer, int64_t direction, int64_t 
     dhBehind.push_back(Number(given));
   for (double given : part(a.diffDstIterC, stateRowOf(ends), s.dhc))
     dc.push_back(Number(given));
-  if (length == 0 && s.sic != s.dic) // the final state is not the initial state
+  if (length == 0 && s.sic != s.dic) // no state passes the gradient of the final state to the initial one
     dhBehind.assign(static_cast<size_t>(s.sic), Number(0));
   for (int64_t step = length - 1; step >= 0; --step) {
     const RunPlace at = placeOf(layer, direction, n, step);

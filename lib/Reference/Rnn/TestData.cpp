@@ -88,7 +88,8 @@ private:
     return awayFromZero(bits) * (isSmall ? 0.5 : 1);
   }
 
-  /// One sequence in three is special, in one element of eight.
+  /// Returns special values in one sequence of three: in one element of eight, NaN, an infinity or a large value, or in
+  /// every element a denormal.
   double specialFloat(int64_t position, uint64_t bits) const {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     const int64_t sequence = position / tensor.dims[tensor.ndims - 1] % rnn.srcLayer.dims[1];

@@ -342,7 +342,7 @@ func::FuncOp Batch::wrap(func::FuncOp kernel) const {
   Value begins = arith::MaxSIOp::create(builder, loc, inOne(all.begin()), zero);
   Value ends = arith::MinSIOp::create(builder, loc, inOne(all.end()), ofOne);
   IRMapping mapping;
-  SmallVector<std::pair<memref::ReinterpretCastOp, Value>> begun; ///< and their offsets in the argument
+  SmallVector<std::pair<memref::ReinterpretCastOp, Value>> begun; ///< views of arguments, and their offsets
   const unsigned count = kernel.getNumArguments();
   for (unsigned i = 0; i < count - 2; ++i) {
     Value memory = all.function.getArgument(i);

@@ -39,9 +39,9 @@ public:
   CpuCodegen();
   ~CpuCodegen();
 
-  /// `module` is the output of CpuLowering; its kernels become the exported symbols. Errors are `internal`: a kernel
-  /// that was scheduled and lowered must compile. With `verifyIr`, LLVM's verifiers run on the IR and between machine
-  /// passes.
+  /// Generates code for `module`, the output of CpuLowering; its kernels become the exported symbols. Errors are
+  /// `internal`, because a kernel that was scheduled and lowered must compile. With `verifyIr`, LLVM's verifiers run on
+  /// the IR and between machine passes.
   Result<std::string> run(mlir::ModuleOp module, const Target &target, CodeForm form, bool verifyIr);
 
   /// Returns data about the instructions that run() emits for the same module, and about the innermost loops on

@@ -19,7 +19,7 @@ namespace quern {
 
 /// acc[lane] + Σ first[k] * second[lane, k], or with first[lane, k].
 struct PackedDot {
-  mlir::Value first, second; ///< before extensions and roundings
+  mlir::Value first, second; ///< factors before extensions and roundings
   bool isFirstSigned = true, isSecondSigned = true;
   bool isFirstOne = true; ///< uniform: `first` has no lanes
   int64_t lanes = 0, packed = 0;
@@ -28,7 +28,7 @@ struct PackedDot {
 
 /// acc[patch, row, column] + Σ first[row, k] * second[patch, column, k], for two rows and two columns each.
 struct PatchDot {
-  mlir::Value first, second; ///< before extensions
+  mlir::Value first, second; ///< factors before extensions
   bool isFirstSigned = true, isSecondSigned = true;
   int64_t patches = 0, packed = 0;
   mlir::Type element() const { return mlir::getElementTypeOrSelf(second.getType()); }

@@ -64,7 +64,7 @@ struct LogParts {
   Value f, halfSquare, tail;
 };
 
-/// `addend` is added to the tail; null is zero.
+/// Returns the parts of log m = f - (halfSquare - tail). `addend` is added to `tail`; null is zero.
 LogParts logOfMantissa(VectorMath &math, Value m, Value addend) {
   Value f = math.sub(m, math.constant(1.0)), s = math.div(f, math.add(f, math.constant(2.0)));
   Value halfSquare = math.mul(math.mul(f, f), math.constant(0.5));

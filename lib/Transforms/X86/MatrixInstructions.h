@@ -33,7 +33,7 @@ void configure(mlir::OpBuilder &b, mlir::Location loc, Place from);
 /// Releases the registers. A function that has configured them must end with this.
 void release(mlir::OpBuilder &b, mlir::Location loc);
 void clear(mlir::OpBuilder &b, mlir::Location loc, int64_t matrix);
-/// `stride`: bytes from row to row (index).
+/// Load and store a matrix. `stride` is the number of bytes from one row to the next, an index.
 void load(mlir::OpBuilder &b, mlir::Location loc, int64_t matrix, Place from, mlir::Value stride);
 void store(mlir::OpBuilder &b, mlir::Location loc, int64_t matrix, Place to, mlir::Value stride);
 /// sums[i, j] += Σ over k and the elements packed in 32 bits, lhs[i, k] * rhs[k, j].

@@ -175,7 +175,7 @@ def filled(shapes, arrays):
 
 
 def _forward_of_nothing(shapes, result, layer, *arguments):
-    """`_forward` for 0 steps or 0 channels.
+    """Computes `_forward` for 0 steps or 0 channels.
 
     Args:
         result: the Tensor of dst_layer.
@@ -192,7 +192,7 @@ def _forward_of_nothing(shapes, result, layer, *arguments):
 
 
 def _backward_of_nothing(shapes, *arguments):
-    """`_backward` for 0 steps or 0 channels; its results are new arrays."""
+    """Computes `_backward` for 0 steps or 0 channels, and returns new arrays."""
     count = len(BACKWARD_INPUTS)
     arrays = filled(shapes, dict(zip(BACKWARD_INPUTS, arguments)))
     results = dict(zip(GRADIENTS, _backward(*arrays.values(), *NO_OUTS, *arguments[count + len(GRADIENTS):])))

@@ -51,8 +51,8 @@ public:
   /// call() and returns its result. `tensors` has `inputs` Tensors or None, `outs` has `outputs` of them.
   Function(size_t inputs, size_t outputs, nanobind::object build, size_t capacity);
 
-  /// `arguments` are `inputs` arrays or None, `outputs` arrays or None (then the result is allocated), and hashable
-  /// parameters.
+  /// Calls the function. `arguments` are `inputs` arrays or None, `outputs` arrays or None (then the result is
+  /// allocated), and hashable parameters.
   nanobind::object call(const nanobind::args &arguments);
   void clear();
   size_t size() const { return plans.size(); }

@@ -96,7 +96,7 @@ public:
   /// All arguments have the kernel's own descriptors.
   Frames(const Kernel &kernel, std::vector<int> indices);
 
-  /// `data` has a buffer for each index. Releases the interpreter's lock.
+  /// Executes the kernel on `data`, which has a buffer for each index. Releases the interpreter's lock.
   void execute(void *const *data, quern_stream_t stream);
 
 private:

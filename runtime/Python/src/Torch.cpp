@@ -265,7 +265,7 @@ at::Tensor eltwise(const at::Tensor &given, std::string_view algorithm, double a
   return y;
 }
 
-/// `givenData` is the argument, or the result if readsResult(algorithm).
+/// Computes the gradient of eltwise. `givenData` is the argument, or the result if readsResult(algorithm).
 at::Tensor eltwiseBackward(const at::Tensor &givenData, const at::Tensor &givenGradient, std::string_view algorithm,
                            double alpha, double beta) {
   const at::Tensor data = aligned(givenData), dy = aligned(givenGradient);
@@ -351,7 +351,7 @@ at::Tensor eltwiseBackwardRecorded(const at::Tensor &data, const at::Tensor &dy,
 /// it.
 class Gradient : public torch::autograd::Node {
 public:
-  /// `isResult`: `tensor` is the operator's result.
+  /// Saves a tensor for backward. `isResult` is true if `tensor` is the operator's result.
   void keep(const at::Tensor &tensor, bool isResult) { kept = torch::autograd::SavedVariable(tensor, isResult); }
   variable_list apply(variable_list &&gradients) override {
     if (!gradients[0].defined())

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Titles like "layer_norm f32 1024x768": the function's name, and type and shape of its first argument. Python peers
-// run the function of the same name in the file of the same name with the suffix .py.
+// A title, such as "layer_norm f32 1024x768", has the function's name, and the type and shape of its first argument.
+// Python peers run the function of the same name in the file of the same name with the suffix .py.
 //
 //===----------------------------------------------------------------------===//
 #include "ProblemKind.h"

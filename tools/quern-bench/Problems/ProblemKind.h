@@ -34,7 +34,7 @@ public:
   virtual std::string title(const Problem &problem) const = 0;
   /// Returns the parameters that Python drivers read, in addition to tensors and attributes.
   virtual nlohmann::json parameters(const Problem &problem) const = 0;
-  /// `plan` is the library's description of the problem's schedule.
+  /// Returns the bounds of a problem. `plan` is the library's description of its schedule.
   virtual Bounds bounds(const Problem &problem, const std::string &plan) const = 0;
 };
 

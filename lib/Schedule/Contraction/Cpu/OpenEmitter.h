@@ -32,7 +32,7 @@ private:
     Value begin, end;
   };
   enum class Rhs { Copied, InPlace, InPanels };
-  enum class Sums { Waiting, Done }; ///< after one slice of K, or after all of it
+  enum class Sums { Waiting, Done }; ///< state of the sums after one slice of K, or after all of K
   /// Range of vectors of the tile.
   struct Vectors {
     Value first;

@@ -241,7 +241,8 @@ void Emitter::emitSteps(const Plan::Step &step, const Buffers &buffers, ArrayRef
   const Dot dot = plan.dots[step[0]];
   Value at = lhsAt(first, k, row);
   Values prepared;
-  SmallVector<SmallVector<Value>> patches(together); // for all steps at once, so that rows need no registers afterwards
+  SmallVector<SmallVector<Value>> patches(
+      together); // loaded for all steps at once, so that rows need no registers afterwards
   for (int64_t i = 0; i < rows; ++i) {
     auto type = VectorType::get({together * first.packed}, cast<MemRefType>(buffers.lhs.getType()).getElementType());
     Value place = linear(0, {{at, 1}, {index(i), first.lhsRow}});

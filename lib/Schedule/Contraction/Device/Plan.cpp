@@ -102,7 +102,7 @@ void Planner::shareGroup() {
   int64_t most = strategy.groupMemoryBytes
                      ? std::max<int64_t>(1, std::min(strategy.smallGroup, strategy.maxGroup) / plan.subGroup)
                      : 1;
-  constexpr int64_t ofOpenRows = 4; // their number may be small
+  constexpr int64_t ofOpenRows = 4; // the number of rows may be small
   int64_t blocks = ceilDiv(rowCount(), plan.rows);
   plan.blocks = chain.rows.isOpen() ? std::min(most, ofOpenRows) : ceilDiv(blocks, ceilDiv(blocks, most));
   plan.rowGroups = ceilDiv(chain.rows.isOpen() ? 1 : chain.rows.known(), plan.rowsOfGroup());

@@ -114,7 +114,7 @@ Value VectorEmitter::countOf(int dim) {
 /// Delinearizes the iteration, innermost dim first.
 void VectorEmitter::emitParallelIndices(Value iteration) {
   auto counts = [&](int d) { return chain.dims[d].extent.isOpen() || plan.countOf(d) != 1; };
-  int outermost = 0; // its index is the remainder of the iteration
+  int outermost = 0; // dim whose index is the remainder of the iteration
   while (outermost < static_cast<int>(chain.dims.size()) && !counts(outermost))
     ++outermost;
   parallel.assign(chain.dims.size(), Value());

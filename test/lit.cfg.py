@@ -97,8 +97,8 @@ def cpuLevels():
 
 present, lacking = cpuLevels()
 config.available_features.update(present)
-# `--check --target=LEVEL` and `--time --target=LEVEL` run a kernel. If the machine lacks LEVEL, its widest level is used
-# instead. Results are therefore checked on every machine, and the code of a level on machines that have the level.
+# `--check --target=LEVEL` and `--time --target=LEVEL` run a kernel. If the machine lacks LEVEL, its widest level is
+# used instead. Results are therefore checked on every machine, and the code of a level on machines that have the level.
 if present and lacking:
     level = "|".join(sorted(lacking, key=len, reverse=True))
     for runs in ("--check", "--time"):

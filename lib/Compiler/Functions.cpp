@@ -95,7 +95,7 @@ Result<void> cutFor(ModuleOp module, const PrimitiveDesc &desc, const Backend &b
   return done;
 }
 
-/// Sets the numbers to the values that an oracle has for them.
+/// Replaces number arguments by the values in `mlir`, which only the function of an oracle has.
 Result<void> fillNumbers(func::FuncOp function, const MlirDesc &mlir) {
   const std::optional<std::vector<MlirNumber>> numbers = MlirNumber::parse(mlir.numbers);
   for (const MlirNumber &number : numbers ? *numbers : std::vector<MlirNumber>()) {

@@ -26,7 +26,7 @@ struct QuantParams {
   int32_t mask = 0;
   DataType dataType = DataType::F32;
   std::vector<int64_t> groups; ///< empty, or one group size for each of the last two dims
-  bool isOnHost = false;       ///< one value, passed as a host scalar
+  bool isOnHost = false;       ///< true for one value that is passed as a host scalar
   template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) {
     visit("mask", self.mask), visit("type", self.dataType), visit("groups", self.groups), visit("host", self.isOnHost);
   }

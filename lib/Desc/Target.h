@@ -52,8 +52,8 @@ struct DeviceTraits {
   uint32_t subGroupSizes = 16 | 32; ///< supported sizes, each a power of two up to 128, added up
   int32_t maxGroupSize = 1024;      ///< work-items in a group
   int32_t groupMemoryBytes = 65536; ///< memory shared by the work-items of a group
-  int32_t vectorBytes = 0; ///< bytes that a work-item should move at once; 0: the driver vectorizes work-items
-  bool hasF16 = false, hasF64 = false; ///< arithmetic in the type; f16 data does not need it
+  int32_t vectorBytes = 0;          ///< bytes that a work-item should move at once; 0: the driver vectorizes work-items
+  bool hasF16 = false, hasF64 = false; ///< true if the device has arithmetic in the type; f16 data does not need it
 
   static constexpr int32_t gpuVectorBytes = 16; ///< default of vectorBytes for a GPU
   bool hasSubGroups(int32_t size) const {

@@ -31,7 +31,7 @@ struct Schedule {
   const char *name;
   /// Schedules a problem. `isLastResort` is true if no recipe has scheduled it in a first round.
   Kernels (*run)(const Problem &problem, const Target &target, bool isLastResort, std::string *whyNot);
-  bool hasLastResort; ///< some problems are faster by other recipes, and accepted only as a last resort
+  bool hasLastResort; ///< true if some problems are faster by other recipes, and accepted only as a last resort
 };
 
 /// Properties of all targets of a kind.

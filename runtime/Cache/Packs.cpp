@@ -63,7 +63,7 @@ Result<void> Packs::add(Result<std::shared_ptr<const Pack>> pack, bool isFirst) 
   return {};
 }
 
-/// Requires exclusive ownership of the mutex.
+/// Rebuilds the groups from the packs. Requires exclusive ownership of the mutex.
 void Packs::regroup() {
   groups.clear();
   for (const std::shared_ptr<const Pack> &pack : packs)
@@ -127,7 +127,8 @@ Result<void> Packs::removeData(const void *data) {
   return {};
 }
 
-/// Requires shared ownership of the mutex.
+/// Calls `use` for the artifacts of `group` with this key until it returns true. Requires shared ownership of the
+/// mutex.
 bool Packs::useOf(const Group &group, const KernelKey &key, const Use &use) {
   for (const std::shared_ptr<const Pack> &pack : group.packs) {
     const std::string_view bytes = pack->find(key.digest);

@@ -6,7 +6,7 @@
 
 namespace quern {
 
-/// Requires the lock.
+/// Opens the library with this configuration. Requires the lock.
 Result<void> RemoteCache::open(const RemoteConfig &config) {
   Result<std::string> path = library();
   if (!path)

@@ -64,7 +64,7 @@ private:
   const Remote::Report report;
   std::atomic<bool> environmentRead{false};
   std::atomic<Remote *> current{nullptr};
-  std::atomic<bool> isRefused{false}; ///< servers are configured, but the configuration was rejected
+  std::atomic<bool> isRefused{false}; ///< true if the configuration of servers was rejected
   std::atomic<uint32_t> patienceMs{0};
   ForkMutex mutex;                          ///< guards the member below; held while a library is opened
   std::vector<std::unique_ptr<Remote>> all; // threads may still use old ones

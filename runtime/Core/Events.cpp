@@ -38,7 +38,7 @@ struct Observers {
   /// In the child of a fork, releases the mutex from the parent's other threads, which do not exist here.
   void forgetInFork();
 
-  /// Requires exclusive ownership of the mutex.
+  /// Computes the set of wanted events. Requires exclusive ownership of the mutex.
   void update() {
     constexpr unsigned ofLevel[] = {0, EventExecute | EventRemote,
                                     EventExecute | EventRemote | EventCreate | EventCompile | EventSpecialise};
@@ -49,8 +49,8 @@ struct Observers {
   }
 };
 
-/// Never destroyed, because threads may still run at exit. Part of the library's data, because failures are reported
-/// when there is no memory.
+/// Observers that are never destroyed, because threads may still run at exit. They are part of the library's data,
+/// because failures are also reported when there is no memory.
 union Storage {
   constexpr Storage() : observers() {}
   constexpr ~Storage() {}

@@ -78,13 +78,13 @@ private:
 struct HostBuffer {
   size_t position;        ///< index in Call::buffers
   int64_t first, bytes;   ///< [first, bytes) is copied
-  bool isRead, isWritten; ///< copied to the device before the kernels, and back after them
+  bool isRead, isWritten; ///< true if it is copied to the device before the kernels, or back after them
 };
 
 /// One execution. Pointers are needed only during the call, memory until the stream has been waited for. Without an
 /// executable no kernel runs; if `host` is set, buffer 0 is copied to buffer 1.
 struct Call {
-  /// Loaded for the stream's engine. Streams share its ownership for as long as they need it.
+  /// Kernel that is loaded for the stream's engine. Streams share its ownership for as long as they need it.
   const Executable *executable = nullptr;
   std::span<void *const> buffers;        ///< one for each argument
   std::span<const uint64_t> allocations; ///< allocation number of each buffer; 0 if the device did not allocate it
@@ -166,7 +166,7 @@ public:
 private:
   struct Buffer {
     void *data = nullptr, *owned = nullptr, *mapped = nullptr; ///< `mapped`: the host's copy
-    bool isReachable = true;                                   ///< the host can access it
+    bool isReachable = true;                                   ///< true if the host can access it
   };
   int64_t bytesOf(int index) const { return index == 0 ? bytes : bytesOfBuffer(desc, index); }
   void *&owned(int index) { return index == 0 ? firstOwned : others[static_cast<size_t>(index) - 1].owned; }

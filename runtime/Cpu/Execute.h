@@ -34,7 +34,7 @@ public:
   CpuStream(Engine *engine, threadpool_interop::threadpool_iface *pool)
       : Stream(engine, false), ownThreads(true), pool(pool) {}
 
-  const bool ownThreads = false; ///< uses the embedder's threads: `pool`, or only the calling thread
+  const bool ownThreads = false; ///< true if it uses the embedder's threads: `pool`, or only the calling thread
   threadpool_interop::threadpool_iface *const pool = nullptr;
 
   Result<void> execute(const Call &call, const EventLinks *links) override;

@@ -105,7 +105,7 @@ private:
   std::shared_ptr<tbb::task_arena> arena;
   int arenaThreads = 0;
   uint64_t generation = forks::generation(); ///< fork generation of the process that owns the arena
-  bool isLost = false;                       ///< the arena is leaked, because destroying it would take oneTBB's locks
+  bool isLost = false; ///< true if the arena is leaked, because destroying it would take oneTBB's locks
 };
 
 void Arena::giveUp() {

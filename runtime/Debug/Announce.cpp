@@ -140,7 +140,7 @@ std::vector<ProfiledCode> functionsOf(const DebugObject &code, std::span<const v
   return functions;
 }
 
-/// Requires the lock.
+/// Reports functions to perf, in its map and in a jitdump. Requires the lock.
 void tellPerf(Observers &observers, const std::vector<ProfiledCode> &functions) {
   if (!debugWanted().forPerf)
     return;

@@ -121,7 +121,7 @@ private:
   /// waits for it and resets it.
   struct Signal {
     ze_event_handle_t event = nullptr;
-    bool isOpen = false; ///< an operation failed between setting and resetting
+    bool isOpen = false; ///< true if an operation failed between setting and resetting
   };
   Result<void> close(Signal &signal);
   Signal finished, listDone, queueDone;

@@ -92,7 +92,7 @@ bool Node::has(const char *name) const {
          succeeds(api.KernelInfoGetAttributeArray_float(info, name, nullptr, &size));
 }
 
-/// Throws a Failure that names the attribute, because the message of ONNX Runtime does not.
+/// Throws a Failure that names the attribute if `status` is an error, because the message of ONNX Runtime does not.
 void Node::checkKind(const char *name, const char *kind, OrtStatus *status) const {
   if (!status)
     return;

@@ -130,7 +130,7 @@ private:
   Counts counts;
   Misses misses;
 
-  std::atomic<bool> cut{false};           ///< pending requests are to be aborted
+  std::atomic<bool> cut{false};           ///< true if pending requests are to be aborted
   std::atomic<int64_t> noWaitsUntilNs{0}; ///< until then, lookups do not wait for other hosts
   IdleThread idle;                        ///< runs the jobs; its mutex guards the members below
   std::deque<Job> jobs;

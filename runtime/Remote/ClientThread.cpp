@@ -149,7 +149,7 @@ void Client::requestProbe(Server &server) {
   ensureThread();
 }
 
-/// Requires the mutex.
+/// Starts the thread, or discards the queue if that fails. Requires the mutex.
 void Client::ensureThread() {
   if (idle.ensure([this] { run(); }))
     return;

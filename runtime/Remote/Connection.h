@@ -54,7 +54,7 @@ private:
   int64_t end;
   const std::atomic<bool> *cut;
   const quern_remote_waiter *waiter;
-  mutable bool hasBegun = false; ///< the waiter has started other work
+  mutable bool hasBegun = false; ///< true if the waiter has started other work
 };
 
 struct Outcome {

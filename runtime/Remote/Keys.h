@@ -39,7 +39,7 @@ using EntryName = std::string;
 EntryName nameOfEntry(std::string_view keyBytes);
 bool isEntryName(std::string_view name);
 
-/// Must succeed before any other function here is called.
+/// Initializes the cryptographic library. Must succeed before any other function here is called.
 Result<void> prepareCryptography();
 
 Result<PrivateKey> readPrivateKey(const std::string &path);

@@ -27,7 +27,7 @@ struct Loop {
 /// A dim that is not merged with outer dims.
 struct KeptDim {
   int32_t dim = -1;          ///< -1: none
-  bool joinsTensors = false; ///< the last tensor concatenates the others along it
+  bool joinsTensors = false; ///< true if the last tensor concatenates the others along this dim
 };
 
 /// Returns true for a blocked layout without padding, extras, dims of 0 and open sizes.

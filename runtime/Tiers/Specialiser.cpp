@@ -89,7 +89,7 @@ void Specialiser::request(const std::shared_ptr<Promotion> &promotion) {
   ensureThread();
 }
 
-/// Requires the mutex.
+/// Starts the thread. If that fails, primitives keep their present kernels. Requires the mutex.
 void Specialiser::ensureThread() {
   if (!stopsAtExit) {
     (void)std::atexit([] { process().stop(); });

@@ -60,7 +60,7 @@ private:
   Thread thread; ///< its mutex guards the members below
   Jobs jobs;
   const KernelKey *inHand = nullptr;    ///< key of the job that the thread compiles
-  std::atomic<bool> wasCutShort{false}; ///< the present compilation was aborted
+  std::atomic<bool> wasCutShort{false}; ///< true if the present compilation was aborted
   bool stopsAtExit = false;             ///< true if stop() is registered
   bool hasBegun = false;                ///< true if the thread has ever run
   uint64_t requests = 0;

@@ -42,7 +42,7 @@ struct Row {
 
 struct Settings {
   int threads = 1;
-  bool onDevice = false;          ///< Quern runs on the first Level Zero device, and devices report their time
+  bool onDevice = false;          ///< true if Quern runs on the first Level Zero device, and devices report their time
   int runs = 40;                  ///< samples for each contestant and problem
   std::vector<int> cpus;          ///< one per thread
   std::vector<std::string> peers; ///< names from peerNames; also baselineName if `baseline` is given

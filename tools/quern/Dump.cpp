@@ -32,7 +32,7 @@ struct StageOutput {
   const char *stage;
   quern_code_form_t form;
   const char *file;
-  bool isText; ///< false for bytes that are only written to files
+  bool isText; ///< true for text; bytes are only written to files
   bool isForCpu = true, isForDevice = true;
   const char *traced = ""; ///< name of the stage in a trace; "": it has none
 };

@@ -122,7 +122,7 @@ struct ExtremeAndPlace {
   unsigned value = 0, place = 0; ///< indices of the two results
   Value element;                 ///< value in the body
   unsigned loop = 0;
-  bool isGreatest = false, isFirst = false; ///< `isFirst`: the first of equal elements
+  bool isGreatest = false, isFirst = false; ///< `isFirst`: true if the first of equal elements is chosen
   FloatAttr start;                          ///< initial value
   TypedAttr noPlace;                        ///< initial index
 };

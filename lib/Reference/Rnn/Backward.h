@@ -68,7 +68,7 @@ template <typename Number> struct GradientValues {
   int32_t argument;
   const TensorDesc &desc;
   std::vector<Number> RnnGradients<Number>::*values;
-  bool isOfWeights; ///< added to the old contents of its buffer, unless a flag requests overwriting
+  bool isOfWeights; ///< true if it is added to the old contents of its buffer, unless a flag requests overwriting
 };
 template <typename Number> std::vector<GradientValues<Number>> gradientValues(const RnnDesc &rnn);
 

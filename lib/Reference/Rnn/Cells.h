@@ -33,9 +33,10 @@ struct Operands {
 
 /// Known deviations of another library; none by default.
 struct Variant {
-  bool clampsStates = false;  ///< integer states are stored as at least 0
-  bool saturatesSums = false; ///< the sum of two directions saturates like a single state; for integers without a shift
-  bool roundsCells = false;   ///< c is stored in the type of src_iter_c or dst_iter_c
+  bool clampsStates = false; ///< true if integer states are stored as at least 0
+  bool saturatesSums =
+      false; ///< true if the sum of two directions saturates like a single state; integers without a shift
+  bool roundsCells = false; ///< true if c is stored in the type of src_iter_c or dst_iter_c
 };
 
 /// Conversion of states to their stored form between steps: rounded to the type of src_layer, or quantized if it is an

@@ -229,7 +229,7 @@ private:
   int64_t inner = 1, length = 1;
   bool isResult = false;     ///< true if dst is an input
   bool isOfPositive = false; ///< true for a function of positive numbers
-  bool isExact = false;      ///< computed on integers, which may have any size
+  bool isExact = false;      ///< true if results are computed on integers, which may have any size
   std::vector<double> rowSums;
 };
 

@@ -23,11 +23,11 @@ using rows::Size;
 /// Forms that are allowed in addition to the default: contiguous columns in every factor, and open sizes only of the
 /// rows.
 struct Reach {
-  bool strided = false;      ///< factors that are strided along their columns
-  bool singleColumn = false; ///< a dim of one index serves as the columns
-  bool open = false;         ///< open columns and loops over K, and open strides
-  bool scalars = false;      ///< conversions of factors that read scalars of the problem
-  bool panels = false;       ///< columns in an open number of panels, which chain.columns then counts
+  bool strided = false;      ///< allows factors that are strided along their columns
+  bool singleColumn = false; ///< allows a dim of one index as the columns
+  bool open = false;         ///< allows open columns and loops over K, and open strides
+  bool scalars = false;      ///< allows conversions of factors that read scalars of the problem
+  bool panels = false;       ///< allows columns in an open number of panels, which chain.columns then counts
 };
 
 /// The element at `offset + row * rowStride + column * columnStride`. The stride of the rows may be open.
@@ -45,7 +45,7 @@ struct TileAccess {
 struct PointOp {
   mlir::linalg::LinalgOp op;
   llvm::SmallVector<TileAccess, 8> ins, outs;
-  bool isPerColumn = false; ///< an intermediate that is the same in all rows
+  bool isPerColumn = false; ///< true for an intermediate that is the same in all rows
 };
 
 inline mlir::Location locationOf(const PointOp &point) { return mlir::linalg::LinalgOp(point.op).getLoc(); }
@@ -56,7 +56,7 @@ struct Accumulator {
   TileAccess at;
   mlir::TypedAttr fill;
   std::optional<PointOp> start;
-  bool isStored = false; ///< the sums themselves are a result
+  bool isStored = false; ///< true if the sums themselves are a result
   bool startsAtZero() const;
   bool startsAlike() const; ///< true if they start from an elementwise op, with the same values in all rows
 };
@@ -97,7 +97,7 @@ struct Product {
   llvm::SmallVector<Column, 3> columns; ///< fastest first
   Size readable;                        ///< columns in rhs, including padding
   bool mayContract = false, mayReassociate = false;
-  bool mayRound = false; ///< f32 factors may be rounded to bf16: the op has the relaxation
+  bool mayRound = false; ///< true if f32 factors may be rounded to bf16, because the op has the relaxation
 
   /// Number of steps along K; each step has the packed elements.
   int64_t steps() const;

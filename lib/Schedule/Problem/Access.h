@@ -32,9 +32,9 @@ struct LoopAccess {
   mlir::Value base;
   rows::Size offset;
   llvm::SmallVector<rows::Walk, 6> loops; ///< address along each loop, as the indexing map specifies
-  bool isView = false;                    ///< the operand is a view of `base`
+  bool isView = false;                    ///< true if the operand is a view of `base`
   std::string whyNot;                     ///< reason why the address is not valid; empty: it is
-  bool cutsOpenLoops = false;             ///< the only reason is a non-linear function along an open loop
+  bool cutsOpenLoops = false;             ///< true if the only reason is a non-linear function along an open loop
 
   bool isScalar() const { return !llvm::isa<mlir::MemRefType>(base.getType()); }
   /// Returns true for an argument, a part of one, or a table of constants, but not for an intermediate.

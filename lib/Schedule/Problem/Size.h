@@ -95,7 +95,7 @@ public:
   struct Layout {
     Sizes shape, strides;
     Size offset;
-    bool fits = true; ///< every number is below endOfNumbers
+    bool fits = true; ///< true if every number is below endOfNumbers
   };
   Layout layoutOf(mlir::Value memref) const;
 

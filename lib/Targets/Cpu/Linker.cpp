@@ -81,7 +81,8 @@ Expected<std::unique_ptr<orc::LLJIT>> createJit() {
 /// An LLJIT, which is never destroyed.
 struct Jit {
   std::unique_ptr<orc::LLJIT> lljit;
-  std::atomic<bool> isAbandoned{false}; ///< a failed allocation has left it inconsistent, perhaps with its locks held
+  std::atomic<bool> isAbandoned{
+      false}; ///< true if a failed allocation left it inconsistent, perhaps with its locks held
 };
 
 /// Returns the process's LLJIT, a new one if it was abandoned, or the reason why it cannot be created.

@@ -21,7 +21,7 @@ namespace quern {
 struct PackedDot {
   mlir::Value first, second; ///< factors before extensions and roundings
   bool isFirstSigned = true, isSecondSigned = true;
-  bool isFirstOne = true; ///< uniform: `first` has no lanes
+  bool isFirstOne = true; ///< true if `first` is uniform, without lanes
   int64_t lanes = 0, packed = 0;
   mlir::Type element() const { return mlir::getElementTypeOrSelf(second.getType()); }
 };

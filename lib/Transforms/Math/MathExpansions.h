@@ -15,18 +15,19 @@
 namespace quern {
 
 // ExpandExp.cpp. `nonpositive` promises an argument <= 0 or NaN.
-/// exp(x + low), below one ULP; a null `low` is zero, and |low| is below 1e-5.
+/// Emits exp(x + low) with an error below one ULP. A null `low` is zero; |low| must be below 1e-5.
 mlir::Value expandExp(VectorMath &math, mlir::Value x, mlir::Value low, bool nonpositive);
-/// f32 on AVX-512 in whole 512-bit registers: below 2.5 ULP for |x| <= 12, below 6 ULP at the ends of the range.
+/// Emits exp(x) for f32 on AVX-512, in whole 512-bit registers. The error is below 2.5 ULP for |x| <= 12, and below 6
+/// ULP at the ends of the range.
 mlir::Value expandExpByTable(VectorMath &math, mlir::Value x, bool nonpositive);
 mlir::Value expandExp2(VectorMath &math, mlir::Value x);
 mlir::Value expandExpM1(VectorMath &math, mlir::Value x, bool nonpositive);
 mlir::Value expandTanh(VectorMath &math, mlir::Value x);
-/// exp(x) for f64 with x / ln 2 in [-1000, 1000] or NaN, with a relative error of 4.2e-9.
+/// Emits exp(x) for an f64 x that is NaN or has x / ln 2 in [-1000, 1000]. The relative error is 4.2e-9.
 mlir::Value expandExpForF32(VectorMath &math, mlir::Value x);
 
 // ExpandLog.cpp.
-/// |x| = m·2^e with m in [√½, √2); e and m are arbitrary for zero, infinity and NaN.
+/// The parts of |x| = m·2^e with m in [√½, √2); e and m are arbitrary for zero, infinity and NaN.
 struct MantissaExponent {
   mlir::Value m, e;
 };
@@ -34,7 +35,7 @@ MantissaExponent splitFloat(VectorMath &math, mlir::Value x, bool mayBeDenormal)
 mlir::Value expandLog(VectorMath &math, mlir::Value x);
 mlir::Value expandLog2(VectorMath &math, mlir::Value x);
 mlir::Value expandLog1p(VectorMath &math, mlir::Value x);
-/// log x for a normal positive f64 x, with an error below 2^-33.
+/// Emits log x for a normal positive f64 x, with an error below 2^-33.
 mlir::Value expandLogForF32(VectorMath &math, mlir::Value x);
 
 // ExpandErf.cpp.

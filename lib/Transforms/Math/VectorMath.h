@@ -56,26 +56,26 @@ public:
   mlir::Value sub(mlir::Value x, mlir::Value y);
   mlir::Value mul(mlir::Value x, mlir::Value y);
   mlir::Value div(mlir::Value x, mlir::Value y);
-  /// x·y + z, with one rounding if the level has the instruction.
+  /// Emits x·y + z, with one rounding if the level has the instruction.
   mlir::Value mulAdd(mlir::Value x, mlir::Value y, mlir::Value z);
-  /// x·y + z as if rounded once, except for a rare double rounding, on every level.
+  /// Emits x·y + z as if rounded once, on every level. In rare cases, the result is rounded twice.
   mlir::Value fusedMulAdd(mlir::Value x, mlir::Value y, mlir::Value z);
-  /// x·y exactly, if it neither overflows nor underflows.
+  /// Emits x·y exactly, if it neither overflows nor underflows.
   TwoTerms product(mlir::Value x, mlir::Value y);
-  /// x + y exactly, if x has the larger exponent.
+  /// Emits x + y exactly, if x has the larger exponent.
   TwoTerms sum(mlir::Value x, mlir::Value y);
   mlir::Value abs(mlir::Value x);
   mlir::Value negate(mlir::Value x);
   mlir::Value copySign(mlir::Value magnitude, mlir::Value sign);
   mlir::Value roundEven(mlir::Value x);
-  /// At most, or at least, `limit`; NaN is propagated.
+  /// Emit the minimum, or maximum, of x and `limit`; NaN is propagated.
   mlir::Value atMost(mlir::Value x, double limit);
   mlir::Value atLeast(mlir::Value x, double limit);
-  /// Horner's scheme, highest power first.
+  /// Emits a polynomial by Horner's scheme. The highest power comes first.
   mlir::Value polynomial(mlir::Value x, llvm::ArrayRef<double> coefficients);
   /// Evaluates by pairs of coefficients, which halves the additions of constants.
   mlir::Value polynomialByPairs(mlir::Value x, mlir::Value square, llvm::ArrayRef<double> coefficients);
-  /// predicate(x, y) ? whenTrue : whenFalse.
+  /// Emits predicate(x, y) ? whenTrue : whenFalse.
   mlir::Value select(mlir::arith::CmpFPredicate predicate, mlir::Value x, mlir::Value y, mlir::Value whenTrue,
                      mlir::Value whenFalse);
   mlir::Value addInt(mlir::Value x, mlir::Value y);
@@ -86,14 +86,14 @@ public:
   mlir::Value asInteger(mlir::Value x);
   mlir::Value asFloat(mlir::Value x);
 
-  // AVX-512; callers check hasAvx512().
+  // The functions below require AVX-512; callers check hasAvx512().
   mlir::Value scalef(mlir::Value x, mlir::Value exponent); ///< x·2^floor(exponent)
   mlir::Value getExponent(mlir::Value x);                  ///< floor(log2 |x|), also of denormals
   mlir::Value getMantissa(mlir::Value x);                  ///< |x|·2^-floor(log2 |x|); NaN for negatives
-  /// table[bits & 31] for each 32-bit lane; `type` must be of f32 with a multiple of 16 lanes.
+  /// Emits table[bits & 31] for each 32-bit lane. `type` must have f32 elements and a multiple of 16 lanes.
   mlir::Value lookup32(llvm::ArrayRef<float> table, mlir::Value bits);
 
-  /// The same lanes as f64, and conversions to and from it.
+  // A builder for the same lanes as f64, and conversions to and from f64.
   VectorMath asF64() const;
   mlir::Value extend(mlir::Value x);
   mlir::Value truncate(mlir::Value x);
@@ -102,7 +102,7 @@ public:
 
 private:
   TwoTerms split(mlir::Value x);
-  /// Lanes of the widest register whose length divides the vector; 0 if none does.
+  /// Returns the lanes of the widest register whose length divides the vector; 0 if none does.
   int64_t registerLanes() const;
   /// Applies `emit` to each register of the operands and joins the results.
   mlir::Value perRegister(mlir::ValueRange operands,

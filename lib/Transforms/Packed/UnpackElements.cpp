@@ -72,11 +72,11 @@ struct Packed {
   unsigned argument = 0;
   int64_t begin = INT64_MAX, end = 0; ///< accessed elements, from the buffer's start
   bool isRead = false, isWritten = false;
-  bool isWhole = false; ///< an operation writes all elements from `begin` to `end`, and bytes with no other element
-  bool isPart = false;  ///< the byte of the last element may have an element of another memref too
+  bool isWhole = false; ///< true if an operation writes all elements of all accessed bytes
+  bool isPart = false;  ///< true if the byte of the last element may also have an element of another memref
   int64_t offset = 0;   ///< offset of its bytes in shared memory
 
-  /// Returns true if neighbors of written elements keep their values, for which they are unpacked.
+  /// Returns true if bytes have elements that are not written. These are also unpacked, so that they keep their values.
   bool keepsRest() const { return isWritten && !isWhole; }
 
   int64_t pairs() const { return (end + 1) / 2; }

@@ -45,12 +45,12 @@ struct ModelSettings {
   std::string mca;    ///< path of llvm-mca
 };
 
-/// Tables: loops compared with handwritten ones; loops of products by target and processor, as a summary and each.
-/// Throws std::runtime_error.
 struct ModelReport {
+  /// Tables of loops compared with handwritten ones, and of loops of products by target and processor.
   std::string text;
   size_t spills = 0; ///< number of spills in loops of products
 };
+/// Compiles and models the problems. Throws std::runtime_error.
 ModelReport describeModel(const ModelSettings &settings);
 
 } // namespace quern::bench

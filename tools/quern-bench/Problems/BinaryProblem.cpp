@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Titles like "add f32 32x64x56x56", "mul f32 32x64x56x56 with 1x64x1x1 acdb", "max s8→f32 1024x1024 + scales src,
-// relu". Layouts are shown if they are not dense row-major.
+// Titles are, for example, "add f32 32x64x56x56", "mul f32 32x64x56x56 with 1x64x1x1 acdb", "max s8→f32 1024x1024 +
+// scales src, relu". They show layouts that are not dense row-major.
 //
 //===----------------------------------------------------------------------===//
 #include "ProblemKind.h"

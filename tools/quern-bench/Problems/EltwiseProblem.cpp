@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Titles like "relu bf16 32x64x56x56", "gelu_tanh backward f32 8x128x768 acb", "linear f32→s8 4096x4096 + add". Layouts
-// are shown if one is not dense row-major.
+// Titles are, for example, "relu bf16 32x64x56x56", "gelu_tanh backward f32 8x128x768 acb", "linear f32→s8 4096x4096 +
+// add". They show the layouts if one is not dense row-major.
 //
 //===----------------------------------------------------------------------===//
 #include "ProblemKind.h"

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Titles like "f32 32x64x56x56 abcd→acdb", "f32→s8 1024x1024 + scales dst(2)", "… + zero points dst, sum", "…
-// ABcd4b16a4b with s8s8". Layouts are shown if one is not dense row-major; masks are in parentheses.
+// Titles are, for example, "f32 32x64x56x56 abcd→acdb", "f32→s8 1024x1024 + scales dst(2)", "… + zero points dst, sum",
+// "… ABcd4b16a4b with s8s8". They show the layouts if one is not dense row-major, and masks in parentheses.
 //
 //===----------------------------------------------------------------------===//
 #include "ProblemKind.h"

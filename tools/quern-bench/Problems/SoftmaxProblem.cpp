@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Titles like "f32 1024x1000", "bf16→f32 log 16x50257", "f32 1x21x512x512 axis 1", "bwd f32 …", "… aBcd16b", "… + relu,
-// add". Layouts are shown if they are not dense row-major.
+// Titles are, for example, "f32 1024x1000", "bf16→f32 log 16x50257", "f32 1x21x512x512 axis 1", "bwd f32 …",
+// "… aBcd16b", "… + relu, add". They show layouts that are not dense row-major.
 //
 //===----------------------------------------------------------------------===//
 #include "ProblemKind.h"

@@ -96,7 +96,7 @@ public:
 
   const int64_t padding; ///< rows after the last step, read by sums over all time steps in whole chunks
   const bool isTraining;
-  const bool isKept; ///< the workspace has the states of all layers
+  const bool isKept; ///< true if the workspace has the states of all layers
   const bool hasLengths;
 
 private:

@@ -199,7 +199,7 @@ private:
   Value scratch;              ///< sums of a chunk: [row][vector][accumulator][lane]
   Value openRows, openChunks; ///< run-time values of open sizes, or null
   Value chunkRow;             ///< row at which scratch begins
-  bool hasTurned = false;     ///< the copies of plan.turned have the current vector
+  bool hasTurned = false;     ///< true if the copies of plan.turned have the current vector
   Cut cut;
   int64_t further = 0; ///< index of the unrolled step whose rhs is being read
   Group group;

@@ -32,10 +32,10 @@ struct OpenPlan {
   int64_t wholeSteps = 1;  ///< up to this number of steps, a full tile is copied at once and summed in registers
   int64_t chunkRows = 1;   ///< rows of an iteration
   int64_t panel = 0;       ///< columns of a panel of rhs; 0: rhs is copied
-  bool makesPairs = false; ///< the copy has bf16 pairs, each of two steps along K
+  bool makesPairs = false; ///< true if the copy has bf16 pairs, each of two steps along K
   /// If sums may be reordered, those of each slice of K are added in f64, so that a long K keeps its precision.
   bool addsWide = false;
-  bool transposes = false; ///< rhs is contiguous along K, and is transposed in registers while it is copied
+  bool transposes = false; ///< true if rhs is contiguous along K, and is transposed in registers while it is copied
   /// Up to this number of rows, rhs is not copied if its columns are contiguous or `hasDots` is true. `hasDots`:
   /// vectors along K are multiplied and then reduced, for `dotColumns` columns at a time.
   int64_t fewRows = 8, dotColumns = 4;

@@ -133,7 +133,7 @@ LogicalResult quern::contractions::planOpen(OpenPlan &plan, std::string &whyNot)
   plan.chunkRows = (plan.panel ? rowsOfPanels : rowsOfCopy) / plan.heights[0] * plan.heights[0];
   plan.steps = std::max<int64_t>(64, strategy.nearestBytes / (plan.width() * bytesOf(plan.copyType())));
   plan.steps = llvm::alignTo(plan.steps, plan.stepLength());
-  constexpr int64_t mostSteps = 1024; // that are summed in f32 only
+  constexpr int64_t mostSteps = 1024; // limit of the steps that are summed only in f32
   plan.wholeSteps = std::clamp(strategy.nearBytes / 2 / (plan.width() * bytesOf(plan.copyType())), plan.steps,
                                std::max(plan.steps, mostSteps * plan.stepLength()));
   plan.wholeSteps -= plan.wholeSteps % plan.stepLength();

@@ -50,9 +50,9 @@ struct Cuts {
   int64_t tiles = 1; ///< maximum adjacent tiles that share one slice of a transposed lhs
   Product product; ///< the product of the copies, which are converted or in pairs that are not adjacent in the factors
   bool hasPairs = false;
-  bool isTransposed = false; ///< lhs is contiguous along rows rather than along K
-  bool hasRhs = false;       ///< rhs is copied to scratch; false if K is sliced only to fit a cache
-  bool hasLhs = false;       ///< lhs, which is transposed, is copied to scratch
+  bool isTransposed = false; ///< true if lhs is contiguous along rows rather than along K
+  bool hasRhs = false;       ///< true if rhs is copied to scratch; false if K is sliced only to fit a cache
+  bool hasLhs = false;       ///< true if lhs, which is transposed, is copied to scratch
   /// With few blocks and no copies, the lowest blocks prefetch the next slice.
   bool fetchesNext = false;
   int64_t lhsStride = 0;            ///< elements from a step of the lhs copy to the next
@@ -93,7 +93,7 @@ struct Plan {
   };
   llvm::SmallVector<Turned, 1> turned;
   int64_t scratchBytes = 0; ///< scratch in bytes: sums, copies and the matrix configuration
-  bool prefetches = false;  ///< vectors of rhs come from beyond L1 and are prefetched
+  bool prefetches = false;  ///< true if vectors of rhs come from beyond L1 and are prefetched
   /// The correction of shifted dots is summed once for all blocks of an iteration, rather than in each block.
   bool sumsShiftOnce = false;
   Tail tail = Tail::None;

@@ -17,7 +17,7 @@ public:
   void run();
   /// Returns the maximum rows of a block whose sums fit the registers.
   int64_t mostRows() const;
-  /// Requires a plan that has been split.
+  /// Returns true if vectors of rhs should be prefetched. Requires a plan that has been split.
   bool shouldPrefetch() const;
 
 private:

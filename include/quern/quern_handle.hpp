@@ -53,7 +53,8 @@ enum class status {
   unimplemented = quern_unimplemented,
   last_impl_reached = quern_last_impl_reached,
   runtime_error = quern_runtime_error,
-  not_required = quern_not_required
+  not_required = quern_not_required,
+  internal_error = quern_internal_error
 };
 
 template <typename T> struct handle_traits;

@@ -27,7 +27,7 @@ const char *toString(Status status) {
   case Status::NotRequired:
     return "not_required";
   case Status::Internal:
-    return "internal";
+    return "internal_error";
   }
   return "unknown";
 }

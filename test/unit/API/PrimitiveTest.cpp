@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace quern {
@@ -169,6 +170,18 @@ TEST(Settings, EnginesThreadsAndVersion) {
   EXPECT_STREQ(quern_status_name(quern_unimplemented), "unimplemented");
   EXPECT_EQ(quern_set_disk_cache_capacity(1 << 20), quern_success);
   EXPECT_EQ(quern_set_verbose(0), quern_success);
+}
+
+/// The statuses that have a name are the enumerators of the C++ API.
+TEST(Statuses, HaveTheSameEnumeratorsInCpp) {
+  constexpr status all[] = {status::success,       status::out_of_memory,     status::invalid_arguments,
+                            status::unimplemented, status::last_impl_reached, status::runtime_error,
+                            status::not_required,  status::internal_error};
+  for (int value = 0; value < 256; ++value) {
+    const bool isNamed = std::string(quern_status_name(static_cast<quern_status_t>(value))) != "unknown";
+    EXPECT_EQ(std::count(std::begin(all), std::end(all), static_cast<status>(value)), isNamed ? 1 : 0) << value;
+  }
+  EXPECT_STREQ(quern_status_name(quern_internal_error), "internal_error");
 }
 
 TEST(Settings, VerboseLines) {

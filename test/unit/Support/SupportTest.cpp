@@ -25,7 +25,7 @@ TEST(Error, NamesEveryStatus) {
   EXPECT_STREQ(toString(Status::LastImplReached), "last_impl_reached");
   EXPECT_STREQ(toString(Status::RuntimeError), "runtime_error");
   EXPECT_STREQ(toString(Status::NotRequired), "not_required");
-  EXPECT_STREQ(toString(Status::Internal), "internal");
+  EXPECT_STREQ(toString(Status::Internal), "internal_error");
   EXPECT_STREQ(toString(static_cast<Status>(77)), "unknown");
 }
 

@@ -167,7 +167,9 @@ QUERN_API quern_status_t quern_set_default_fpmath_mode(quern_fpmath_mode_t mode)
  * Limits the instruction set of kernels, like QUERN_MAX_CPU_ISA. Must be called before the first engine, primitive
  * descriptor or quern_get_effective_cpu_isa().
  *
- * @param isa The highest level; a level for which Quern has no code is rounded down to one that it has.
+ * @param isa The highest level; a level for which Quern has no code, or that the machine lacks, is rounded down. On
+ *         AArch64 the order is neon, neon_dotprod, neon_bf16, sve, sve_bf16. A level of another architecture has no
+ *         effect, so a program may set one for each architecture.
  * @return quern_success; quern_invalid_arguments: the level is unknown, or the instruction set is already in use.
  */
 QUERN_API quern_status_t quern_set_max_cpu_isa(quern_cpu_isa_t isa) QUERN_NOEXCEPT;
@@ -176,7 +178,7 @@ QUERN_API quern_status_t quern_set_max_cpu_isa(quern_cpu_isa_t isa) QUERN_NOEXCE
  * Returns the instruction set that kernels of the CPU engine are compiled for. From then on quern_set_max_cpu_isa()
  * fails.
  *
- * @return A level; quern_cpu_isa_default on AArch64, which the enumeration does not cover.
+ * @return A level of the architecture of the machine.
  */
 QUERN_API quern_cpu_isa_t quern_get_effective_cpu_isa(void) QUERN_NOEXCEPT;
 

@@ -34,7 +34,12 @@ enum class cpu_isa {
   avx10_1_512_amx = quern_cpu_isa_avx10_1_512_amx,
   avx512_core_amx = avx10_1_512_amx,
   avx10_1_512_amx_fp16 = quern_cpu_isa_avx10_1_512_amx_fp16,
-  avx512_core_amx_fp16 = avx10_1_512_amx_fp16
+  avx512_core_amx_fp16 = avx10_1_512_amx_fp16,
+  neon = quern_cpu_isa_neon,
+  neon_dotprod = quern_cpu_isa_neon_dotprod,
+  neon_bf16 = quern_cpu_isa_neon_bf16,
+  sve = quern_cpu_isa_sve,
+  sve_bf16 = quern_cpu_isa_sve_bf16
 };
 
 /// See quern_set_max_cpu_isa(). Returns the status instead of throwing, as in dnnl.hpp.

@@ -259,7 +259,10 @@ typedef enum QUERN_INT {
   quern_profiling_data_kind_time = 1 /**< duration of an execution in ns */
 } quern_profiling_data_kind_t;
 
-/** Levels of the x86-64 instruction set. A level includes all levels whose bits it has. */
+/**
+ * Levels of the instruction sets of x86-64 and AArch64. A level includes all levels whose bits it has. The levels of
+ * x86-64 have oneDNN's values; oneDNN has none for AArch64.
+ */
 typedef enum QUERN_INT {
   quern_cpu_isa_default = 0x0, /**< all instruction sets of the machine */
   quern_cpu_isa_sse41 = 0x1,
@@ -275,7 +278,12 @@ typedef enum QUERN_INT {
   quern_cpu_isa_avx10_1_512_amx = 0xfef,
   quern_cpu_isa_avx512_core_amx = quern_cpu_isa_avx10_1_512_amx,
   quern_cpu_isa_avx10_1_512_amx_fp16 = 0x1fef,
-  quern_cpu_isa_avx512_core_amx_fp16 = quern_cpu_isa_avx10_1_512_amx_fp16
+  quern_cpu_isa_avx512_core_amx_fp16 = quern_cpu_isa_avx10_1_512_amx_fp16,
+  quern_cpu_isa_neon = 0x1000000,         /**< Armv8.2-A with Advanced SIMD */
+  quern_cpu_isa_neon_dotprod = 0x3000000, /**< neon and DotProd */
+  quern_cpu_isa_neon_bf16 = 0x7000000,    /**< neon_dotprod, BF16 and I8MM */
+  quern_cpu_isa_sve = 0x9000000,          /**< neon and SVE */
+  quern_cpu_isa_sve_bf16 = 0xf000000      /**< sve and neon_bf16 */
 } quern_cpu_isa_t;
 
 /** Version of the library. */

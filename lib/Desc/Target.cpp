@@ -159,7 +159,8 @@ Result<void> setMaxCpuIsa(CpuIsa isa) {
   std::lock_guard lock(cap.mutex);
   if (cap.isUsed)
     return invalidArguments("the instruction set cannot be capped to ", nameOfIsa(isa), ": it is in use already");
-  cap.set = isa;
+  if (archOf(isa) == machine::arch) // otherwise an earlier limit and the variable remain in effect
+    cap.set = isa;
   return {};
 }
 

@@ -41,7 +41,8 @@ struct IsaLevel {
   quern_cpu_isa_t value;
   CpuIsa isa;
 };
-/// Levels in descending order. A level of oneDNN for which Quern has no code maps to the next lower one.
+/// Levels of each architecture in descending order. A level of oneDNN for which Quern has no code maps to the next
+/// lower one.
 constexpr IsaLevel isaLevels[] = {
     {quern_cpu_isa_avx512_core_amx_fp16, CpuIsa::Avx512Amx},
     {quern_cpu_isa_avx512_core_amx, CpuIsa::Avx512Amx},
@@ -54,6 +55,11 @@ constexpr IsaLevel isaLevels[] = {
     {quern_cpu_isa_avx2, CpuIsa::Avx2},
     {quern_cpu_isa_avx, CpuIsa::Sse42},
     {quern_cpu_isa_sse41, CpuIsa::Sse42},
+    {quern_cpu_isa_sve_bf16, CpuIsa::SveBf16},
+    {quern_cpu_isa_sve, CpuIsa::Sve},
+    {quern_cpu_isa_neon_bf16, CpuIsa::NeonBf16},
+    {quern_cpu_isa_neon_dotprod, CpuIsa::NeonDotprod},
+    {quern_cpu_isa_neon, CpuIsa::Neon},
 };
 
 Result<void> createStream(quern_stream_t *stream, Engine *engine, unsigned flags) {
@@ -332,7 +338,7 @@ quern_status_t quern_set_max_cpu_isa(quern_cpu_isa_t isa) noexcept {
 }
 
 quern_cpu_isa_t quern_get_effective_cpu_isa(void) noexcept {
-  quern_cpu_isa_t effective = quern_cpu_isa_sse41;
+  quern_cpu_isa_t effective = quern_cpu_isa_default; // only if memory is exhausted
   (void)guarded([&]() -> Result<void> {
     switch (Target::host().isa) {
     case CpuIsa::Sse42:
@@ -357,11 +363,19 @@ quern_cpu_isa_t quern_get_effective_cpu_isa(void) noexcept {
       effective = quern_cpu_isa_avx512_core_amx;
       break;
     case CpuIsa::Neon:
+      effective = quern_cpu_isa_neon;
+      break;
     case CpuIsa::NeonDotprod:
+      effective = quern_cpu_isa_neon_dotprod;
+      break;
     case CpuIsa::NeonBf16:
+      effective = quern_cpu_isa_neon_bf16;
+      break;
     case CpuIsa::Sve:
+      effective = quern_cpu_isa_sve;
+      break;
     case CpuIsa::SveBf16:
-      effective = quern_cpu_isa_default; // the names are those of x86
+      effective = quern_cpu_isa_sve_bf16;
       break;
     }
     return {};

@@ -157,9 +157,11 @@ QUERN_API quern_status_t dnnl_set_max_cpu_isa(quern_cpu_isa_t isa) noexcept {
   return status;
 }
 
+/// Returns cpu_isa_default on AArch64, because oneDNN's levels are those of x86-64.
 QUERN_API quern_cpu_isa_t dnnl_get_effective_cpu_isa(void) noexcept {
   readEnvironment();
-  return quern_get_effective_cpu_isa();
+  const quern_cpu_isa_t isa = quern_get_effective_cpu_isa();
+  return isa >= quern_cpu_isa_neon ? quern_cpu_isa_default : isa;
 }
 
 /// Stores a hint that has no effect, because the strategy of each problem chooses the vector width. It can be set once,

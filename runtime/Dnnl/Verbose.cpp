@@ -108,6 +108,13 @@ const char *nameOfIsa() {
     return "Intel AVX-512 with Intel DL Boost and bfloat16 support";
   case quern_cpu_isa_avx10_1_512:
     return "Intel AVX 10.1";
+  case quern_cpu_isa_neon:
+  case quern_cpu_isa_neon_dotprod:
+  case quern_cpu_isa_neon_bf16:
+    return "AArch64 (with Advanced SIMD & floating-point)";
+  case quern_cpu_isa_sve:
+  case quern_cpu_isa_sve_bf16:
+    return "AArch64 SVE";
   default:
     return "Intel AVX10.1 and Intel AMX with bfloat16 and 8-bit integer support";
   }

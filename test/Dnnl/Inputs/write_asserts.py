@@ -35,7 +35,7 @@ ELSEWHERE = [
 ]
 # Names that only libquern has.
 OURS = [r"internal_error", r"f4_e3m0", r"mlir", r"softmax_accurate_inf_as_zero", r"memory_extra_flag_.*",
-        r"(form|origin|event|tiers)_.*", r"rnn_flags_stack_concatenated"]
+        r"(form|origin|event|tiers)_.*", r"cpu_isa_(neon|sve).*", r"rnn_flags_stack_concatenated"]
 MACROS_ELSEWHERE = [
     r"ARG_(REDUCE|MEAN|VARIANCE|SCALE|SHIFT|DIFF_SCALE|DIFF_SHIFT|HINT_.*|MULTIPLE_DST|ATTR_DROPOUT.*|ATTR_ROUNDING.*)",
     r"ARG_ATTR_(PRECOMPUTED_REDUCTIONS|OUTPUT_SCALES|POST_OP_DW)",

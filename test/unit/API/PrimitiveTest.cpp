@@ -162,14 +162,51 @@ TEST(Settings, EnginesThreadsAndVersion) {
   EXPECT_EQ(engine(engine::kind::cpu, 0).get_kind(), engine::kind::cpu);
   EXPECT_NE(quern_version()->hash, nullptr);
   EXPECT_GE(get_num_threads(), 1);
-#if defined(__x86_64__) // only x86 levels have numbers
   EXPECT_NE(quern_get_effective_cpu_isa(), quern_cpu_isa_default);
-#endif
   EXPECT_EQ(quern_set_max_cpu_isa(quern_cpu_isa_avx2), quern_invalid_arguments)
       << "the instruction set is already in use";
   EXPECT_STREQ(quern_status_name(quern_unimplemented), "unimplemented");
   EXPECT_EQ(quern_set_disk_cache_capacity(1 << 20), quern_success);
   EXPECT_EQ(quern_set_verbose(0), quern_success);
+}
+
+/// The message of a late call names the level that Quern has for the value.
+TEST(Settings, InstructionSetsOfBothArchitectures) {
+  EXPECT_NE(get_effective_cpu_isa(), cpu_isa::isa_default);
+  const std::pair<cpu_isa, const char *> levels[] = {
+      {cpu_isa::sse41, "sse42"},
+      {cpu_isa::avx2_vnni, "avx2"},
+      {cpu_isa::avx512_core_amx, "avx512_core_amx"},
+      {cpu_isa::neon, "neon"},
+      {cpu_isa::neon_dotprod, "neon_dotprod"},
+      {cpu_isa::neon_bf16, "neon_bf16"},
+      {cpu_isa::sve, "sve"},
+      {cpu_isa::sve_bf16, "sve_bf16"},
+  };
+  for (const auto &[level, name] : levels) {
+    EXPECT_EQ(set_max_cpu_isa(level), status::invalid_arguments);
+    EXPECT_NE(std::string(quern_get_last_error_message()).find("capped to " + std::string(name) + ":"),
+              std::string::npos);
+  }
+  EXPECT_EQ(set_max_cpu_isa(static_cast<cpu_isa>(quern_cpu_isa_sve & ~quern_cpu_isa_neon)), status::invalid_arguments);
+  EXPECT_STREQ(quern_get_last_error_message(), "instruction set 0x8000000 is not one of quern_cpu_isa_t");
+}
+
+/// Limits the process to the lowest level of each architecture; the one of this architecture must be in effect.
+[[noreturn]] void exitWithLowestLevels() {
+#ifdef __x86_64__
+  constexpr cpu_isa own = cpu_isa::sse41, other = cpu_isa::neon;
+#else
+  constexpr cpu_isa own = cpu_isa::neon, other = cpu_isa::sse41;
+#endif
+  const bool isSet = set_max_cpu_isa(own) == status::success && set_max_cpu_isa(other) == status::success;
+  std::exit(isSet && get_effective_cpu_isa() == own ? 0 : 1);
+}
+
+TEST(SettingsDeathTest, LevelOfAnotherArchitectureHasNoEffect) {
+  // Programs in an emulator cannot start themselves.
+  GTEST_FLAG_SET(death_test_style, *QUERN_EMULATOR ? "fast" : "threadsafe");
+  EXPECT_EXIT(exitWithLowestLevels(), testing::ExitedWithCode(0), "");
 }
 
 /// The statuses that have a name are the enumerators of the C++ API.

@@ -57,6 +57,16 @@ void expectCap(const char *variable, CpuIsa cap) {
   std::exit(set && isLowest && !late && late.error().status == Status::InvalidArguments ? 0 : 1);
 }
 
+/// Checks that a limit for another architecture does not replace the variable.
+[[noreturn]] void exitAfterSetMaxOfOther() {
+  const CpuArch own = archOf(detectedIsa());
+  const CpuIsa other = isasOf(own == CpuArch::X86_64 ? CpuArch::AArch64 : CpuArch::X86_64).back();
+  const CpuIsa lowest = isasOf(own).front();
+  setenv("QUERN_MAX_CPU_ISA", std::string(nameOfIsa(lowest)).c_str(), 1);
+  const bool set = static_cast<bool>(setMaxCpuIsa(other));
+  std::exit(set && Target::host().isa == lowest ? 0 : 1);
+}
+
 } // namespace
 
 TEST(Target, TextRoundTrips) {
@@ -212,6 +222,7 @@ TEST(TargetDeathTest, EnvironmentCapsTheHost) {
 TEST(TargetDeathTest, SetMaxCpuIsaWorksUntilTheHostIsUsed) {
   startAlone();
   EXPECT_EXIT(exitAfterSetMax(), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(exitAfterSetMaxOfOther(), testing::ExitedWithCode(0), "");
   EXPECT_FALSE(setMaxCpuIsa(static_cast<CpuIsa>(99)));
 }
 

@@ -124,7 +124,7 @@ struct Attributes {
   Dropout dropout;
   bool naive = false; ///< true if parts of an MLIR function that no recipe supports may be lowered loop by loop
   std::shared_ptr<const UncomputedAttributes> uncomputed; ///< null: none
-  /// Property of the primitive, not of the problem: not part of its bytes, text or equality.
+  /// Kernels that the primitive may run. The bytes, the text and the equality of a problem do not include this field.
   Tiers tiers = Tiers::Default;
   template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) {
     visit("scratchpad", self.scratchpadMode), visit("fpmath", self.fpmathMode),

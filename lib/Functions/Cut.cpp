@@ -341,7 +341,7 @@ std::string Cutter::whyCut() const {
   return text;
 }
 
-/// Returns true if a problem writes a view of half bytes: a program says that bytes at its ends have other elements.
+/// Returns true if a problem writes a view of half bytes: the bytes at its ends may have elements of other memory.
 bool writesPartOfByte(const Group &group) {
   return llvm::any_of(group.buffers, [&](Value buffer) {
     return cast<MemRefType>(buffer.getType()).getElementTypeBitWidth() == 4 && buffer != rootOf(buffer) &&

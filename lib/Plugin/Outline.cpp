@@ -64,7 +64,7 @@ private:
   unsigned nameCount = 0; ///< number of names tried so far
 };
 
-/// Returns "" if the run's function, which is then in `outlined`, is supported.
+/// Outlines a run as the function `outlined`. Returns "" if the function is supported, otherwise the reason.
 std::string OutlinePass::whyNot(const Run &run, OutlinedRun &outlined) {
   std::string name;
   do

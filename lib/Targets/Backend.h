@@ -59,9 +59,9 @@ public:
   virtual void prepare(mlir::MLIRContext &context) = 0;
   /// Lowers the kernels of `module` to functions of the LLVM dialect. Diagnoses operations that cannot be lowered.
   virtual mlir::LogicalResult lower(mlir::ModuleOp module, const Target &target, bool verifyIr) = 0;
-  /// Generates the given form of a lowered module; `module` is unchanged. `unimplemented` names a feature that LLVM's
-  /// back end or the target does not support; other errors are `internal`. With `verifyIr`, LLVM's verifiers run as
-  /// well.
+  /// Generates the given form of a lowered module; `module` is unchanged. Fails with `unimplemented` and the
+  /// feature if LLVM's back end or the target does not support it; other errors are `internal`. With `verifyIr`, LLVM's
+  /// verifiers also run.
   virtual Result<std::string> codegen(mlir::ModuleOp module, const Target &target, CodeForm form, bool verifyIr) = 0;
   /// Returns data about the instructions of a module's assembly in addition to their text; empty if there is none.
   virtual Result<CodeListing> list(mlir::ModuleOp module, const Target &target) = 0;

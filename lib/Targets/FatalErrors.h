@@ -35,7 +35,7 @@ extern constinit thread_local BegunStatics begunStatics;
 /// which it would replace; without this call, fatal errors go to that program's handler. Thread-safe.
 void installFatalErrorHandler();
 
-/// Runs `work`. Returns `internal` with the first line of LLVM's message for a fatal error on this thread,
+/// Runs `work`. Fails with `internal` and the first line of LLVM's message after a fatal error on this thread, and with
 /// `out_of_memory` if an allocation failed. `work` then ends at that point, without running destructors, as under
 /// llvm::CrashRecoveryContext (which would also catch the process's signals). Objects that it was using must not be
 /// used or destroyed, and it must not hold locks that others need. May be nested.

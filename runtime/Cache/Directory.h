@@ -23,8 +23,8 @@ namespace quern {
 
 class OpenDirectory {
 public:
-  /// Returns null if the directory does not exist and `create` is false; `runtime_error` if it is rejected or cannot be
-  /// created.
+  /// Opens a directory; returns null if it does not exist and `create` is false. Fails with `runtime_error` if it is
+  /// rejected or cannot be created.
   static Result<std::shared_ptr<OpenDirectory>> open(const std::string &path, bool create);
 
   /// Returns true if the descriptor is still that of the directory, and the directory still exists and is still
@@ -36,11 +36,11 @@ public:
     uint64_t bytes = 0;
     int64_t modifiedSeconds = 0;
   };
-  /// Lists regular files only.
+  /// Lists the regular files.
   Result<std::vector<File>> files() const;
-  /// Returns nullopt if the file does not exist. Updates the modification time if it is older than `touchAfterSeconds`.
-  /// `invalid_arguments`: not a regular file of this user with at most `limit` bytes. `runtime_error`: the system
-  /// cannot open or read it now; the file itself may be valid.
+  /// Reads a file; returns nullopt if it does not exist. Updates the modification time if it is older than
+  /// `touchAfterSeconds`. Fails with `invalid_arguments` if it is not a regular file of this user with at most `limit`
+  /// bytes, and with `runtime_error` if the system cannot open or read it now; the file itself may be valid.
   Result<std::optional<std::string>> read(const std::string &name, uint64_t limit, int64_t touchAfterSeconds) const;
   /// Writes a new file; on failure no file remains.
   Result<void> writeNew(const std::string &name, std::string_view bytes) const;

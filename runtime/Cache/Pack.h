@@ -34,7 +34,7 @@ public:
   /// Bytes of magic, version and the checksum of the bytes up to the end of the index.
   static constexpr size_t headerBytes = magic.size() + sizeof(formatVersion) + 2 * sizeof(uint64_t);
 
-  /// Maps a regular file. `runtime_error`, with the path and the reason, if it cannot be read or is not a pack.
+  /// Maps a regular file. Fails with `runtime_error`, the path and a reason if it cannot be read or is not a pack.
   static Result<std::shared_ptr<const Pack>> open(const std::string &path);
   /// Reads bytes that outlive the pack; `name` identifies them in messages.
   static Result<std::shared_ptr<const Pack>> fromBytes(std::string_view bytes, const std::string &name);
@@ -74,7 +74,7 @@ private:
 };
 
 /// Returns the bytes of a pack of these artifacts, whatever their order. If several have one key, the first is used.
-/// `invalid_arguments` if one is not an artifact of the compiler, or if they are of several builds.
+/// Fails with `invalid_arguments` if one is not an artifact of the compiler, or if they are of several builds.
 Result<std::string> writePack(const std::vector<std::string_view> &artifacts);
 
 /// Returns the artifact of an entry, or the reason why it is unusable: it must parse, have the digest of the index, and

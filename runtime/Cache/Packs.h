@@ -28,12 +28,13 @@ public:
   /// `installed` is the folder that packs are installed in, or "".
   explicit Packs(std::string installed) : installed(std::move(installed)) {}
 
-  /// See Pack::open(). A file that was already added under the same name is not opened again. `invalid_arguments` if it
-  /// is of another build of Quern.
+  /// See Pack::open(). A file that was already added under the same name is not opened again. Fails with
+  /// `invalid_arguments` if it is of another build of Quern.
   Result<void> addFile(const std::string &path);
   /// Adds a pack in memory. `bytes` must remain valid and unchanged until removeData().
   Result<void> addData(std::string_view bytes);
-  /// Removes the pack at this address; then no thread reads it any more. `invalid_arguments` if there is none.
+  /// Removes the pack at this address; then no thread reads it any more. Fails with `invalid_arguments` if there is
+  /// none.
   Result<void> removeData(const void *data);
 
   struct Hit {

@@ -48,7 +48,7 @@ public:
   /// Kills the process, unless abandon() was called.
   ~CompilerChild();
 
-  /// Starts the process. `runtime_error`: the program cannot be run.
+  /// Starts the process. Fails with `runtime_error` if the program cannot be run.
   Result<void> start(const CompilerChildSettings &settings);
   /// Waits for its first frame. Fails if that reports that the library cannot be opened or is of another build.
   Result<void> greet(Deadline deadline);

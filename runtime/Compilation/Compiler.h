@@ -21,8 +21,8 @@ class CompilerLibrary;
 
 class Compiler {
 public:
-  /// Reads QUERN_COMPILER. `invalid_arguments`: it is neither `library` nor `process`; `runtime_error`: the library
-  /// cannot be opened.
+  /// Returns the compiler that QUERN_COMPILER selects. Fails with `invalid_arguments` if the variable is neither
+  /// `library` nor `process`, and with `runtime_error` if the library cannot be opened.
   static Result<Compiler> get();
 
   /// Returns true if QUERN_COMPILER requests a separate process, so that this process compiles nothing.

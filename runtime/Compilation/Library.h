@@ -24,9 +24,9 @@ namespace quern {
 
 /// Returns the absolute folder of libquern at load time, with a final slash; nullopt if it is unknown.
 std::optional<std::string> folderOfLibrary();
-/// Returns the path in an environment variable, else that of a file in the folder of libquern. `invalid_arguments`: the
-/// variable has a relative path, whose meaning would change with the working directory. `runtime_error`: the folder is
-/// unknown.
+/// Returns the path in an environment variable, or else the path of a file in the folder of libquern. Fails with
+/// `invalid_arguments` if the variable has a relative path, whose meaning would change with the working directory, and
+/// with `runtime_error` if the folder is unknown.
 Result<std::string> fileBesideLibrary(const char *variable, const char *name);
 
 class CompilerLibrary {
@@ -34,8 +34,8 @@ public:
   static Result<std::string> path();
   /// Returns true if the compiler of this build verifies the output of each stage.
   static bool verifiesIr();
-  /// Loads the library on the first call. `runtime_error`: it is missing or of another build; the next call tries
-  /// again. Thread-safe, as are the functions below.
+  /// Loads the library on the first call. Fails with `runtime_error` if it is missing or of another build; the next
+  /// call tries again. This function and those below are thread-safe.
   static Result<const CompilerLibrary *> get();
 
   /// Compiles a problem. `descriptor` is PrimitiveDesc::canonicalBytes() of the verified problem, `target`

@@ -21,8 +21,9 @@ namespace quern {
 
 class CompilerProcess {
 public:
-  /// See Compiler. `internal_error`: the process crashed on the problem or exceeded the time limit; `out_of_memory`: it
-  /// exceeded the memory limit; `runtime_error`: it cannot be started; `invalid_arguments`: a limit is not a number.
+  /// See Compiler. These functions also fail with `internal_error` if the process crashed on the problem or exceeded
+  /// the time limit, with `out_of_memory` if it exceeded the memory limit, with `runtime_error` if it cannot be
+  /// started, and with `invalid_arguments` if a limit is not a number.
   static Result<std::string> compile(std::string_view descriptor, const std::string &target, int form,
                                      std::string *stageTimes, const std::string &source = "");
   static Result<std::string> explain(std::string_view descriptor, const std::string &target);

@@ -53,9 +53,9 @@ public:
   /// Copies between device and host memory and waits for the copy. Does not wait for the work of streams.
   virtual Result<void> copy(void *to, const void *from, size_t bytes) = 0;
 
-  /// Loads an artifact. Fails if it is not for this device or problem; `runtime_error` with the driver's log if it does
-  /// not build. `native`, an earlier result of Executable::nativeCode() for this artifact, saves the driver work; it is
-  /// ignored if the driver rejects it.
+  /// Loads an artifact. Fails if it is not for this device or problem, and with `runtime_error` and the driver's log if
+  /// it does not build. `native` is an earlier result of Executable::nativeCode() for this artifact, so that the driver
+  /// need not compile; it is ignored if the driver rejects it.
   virtual Result<std::shared_ptr<const Executable>> load(Artifact artifact, std::string bytes,
                                                          const VerifiedProblem &problem, std::string_view native) = 0;
   /// Creates a stream of an engine on this device.

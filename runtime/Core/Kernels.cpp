@@ -236,7 +236,8 @@ Result<AcquiredKernel> Kernels::acquireApart(const VerifiedProblem &problem, con
   return compiled ? acquire(request, [&] { return compiled; }) : compiled;
 }
 
-/// Returns an AcquiredKernel without an executable if no pack has the family, or the problem has none.
+/// Acquires the kernel of the problem's family. Returns no executable if no pack has the family, or the problem has
+/// none.
 Result<AcquiredKernel> Kernels::fromFamily(const VerifiedProblem &problem, const Target &target) {
   if (packSet.areEmpty())
     return AcquiredKernel{};

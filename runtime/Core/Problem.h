@@ -52,7 +52,7 @@ public:
   /// See Kernels::acquireApart(). Only for problems for which acquireTier() returned the kernel of a family.
   Result<AcquiredKernel> acquireApart(const std::atomic<bool> *isCut) const;
   /// Returns `asked`, or for Tiers::Default the present value of QUERN_TIERS. A deterministic problem gets
-  /// `Specialised` in place of `Both`. `invalid_arguments` if the variable has another value.
+  /// `Specialised` in place of `Both`. Fails with `invalid_arguments` if the variable has another value.
   Result<Tiers> tiers(Tiers asked) const;
   /// Returns the text form, which is created by the first call.
   const std::string &text() const;

@@ -22,8 +22,8 @@ class Executable;
 /// the calling thread.
 ExecutionContext contextOn(threadpool_interop::threadpool_iface *pool, bool ownThreads);
 
-/// Runs all steps. `buffers` are in the order of the executable's arguments. `out_of_memory`: no scratch could be
-/// allocated; the outputs are undefined.
+/// Runs all steps. `buffers` are in the order of the executable's arguments. Fails with `out_of_memory` if scratch
+/// could not be allocated; the outputs are then undefined.
 Result<void> runSteps(const Executable &executable, void *const *buffers, const ExecutionContext &context);
 
 /// Executions are synchronous, so wait() does nothing.

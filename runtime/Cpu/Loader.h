@@ -29,9 +29,10 @@ public:
   /// Maximum size of an image in bytes.
   static constexpr uint64_t maxImageBytes = 64ull << 20;
 
-  /// Maps an object that must define a global function symbol for each of `entries`. `runtime_error`, with the reason:
-  /// the object is invalid. `out_of_memory`, `unimplemented`: the system has, or allows, no executable pages. An object
-  /// of another `machine`, EM_X86_64 or EM_AARCH64, is also mapped, so that tests can cover all machines.
+  /// Maps an object that must define a global function symbol for each of `entries`. Fails with `runtime_error` and a
+  /// reason if the object is invalid, with `out_of_memory` if the system has no memory, and with `unimplemented` if it
+  /// does not allow executable pages. An object of another `machine`, EM_X86_64 or EM_AARCH64, is also mapped, so that
+  /// tests can cover all machines.
   static Result<LoadedObject> load(std::string_view object, std::span<const std::string> entries,
                                    uint16_t machine = hostElfMachine);
 

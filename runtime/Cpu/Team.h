@@ -16,8 +16,8 @@
 
 namespace quern {
 
-/// Runs the whole program on a useful number of threads. `out_of_memory`: no scratch for a thread; the outputs are
-/// undefined.
+/// Runs the whole program on a useful number of threads. Fails with `out_of_memory` if there is no scratch for a
+/// thread; the outputs are then undefined.
 Result<void> runProgram(const ProgramRun &run, const ScratchNeeds &needs, const ExecutionContext &context);
 
 Error noSlotMemory(const ScratchNeeds &needs, int threads);

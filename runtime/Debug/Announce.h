@@ -28,8 +28,8 @@ struct DebugObject {
   std::string source; ///< path of the file with the schedule; "": none
 };
 
-/// Returns nullopt if QUERN_DEBUG is not set. The artifact must be for the host. If there is no line table, returns
-/// only the code, and prints a verbose line with the reason.
+/// Returns the data that debuggers need for an artifact, which must be for the host; nullopt if QUERN_DEBUG is not set.
+/// If there is no line table, returns only the code, and prints a verbose line with the reason.
 std::optional<DebugObject> debugObjectOf(const Artifact &artifact, const VerifiedProblem &problem);
 
 /// Registers the code during its lifetime. It must be destroyed before the code is unmapped.

@@ -30,7 +30,7 @@ QUERN_API quern_status_t dnnl_memory_desc_create_with_tag(quern_memory_desc_t *d
   return quern_memory_desc_create_with_string_tag(desc, tag == formatTagUndef ? 0 : ndims, dims, type, name);
 }
 
-/// Returns -1 for an unknown type, as oneDNN does; libquern returns 0.
+/// Returns the size of an element in bytes; -1 for an unknown type, as in oneDNN. libquern returns 0.
 QUERN_API size_t dnnl_data_type_size(quern_data_type_t type) noexcept {
   const size_t bytes = quern_data_type_size(type);
   return bytes ? bytes : static_cast<size_t>(-1);

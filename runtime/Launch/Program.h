@@ -70,16 +70,16 @@ public:
   /// Returns the numbers if they do not depend on the execution; null if the program is open or plain.
   const int64_t *fixedNumbers() const { return fixed.empty() ? nullptr : fixed.data(); }
   /// Computes numberCount() numbers. `sizes` are the open sizes, then the derived ones; `bufferBytes` are the sizes of
-  /// the arguments' buffers, null if unknown. `unimplemented` if a value overflows int64, `runtime_error` if an offset
-  /// is outside its buffer.
+  /// the arguments' buffers, null if unknown. Fails with `unimplemented` if a value overflows int64, and with
+  /// `runtime_error` if an offset is outside its buffer.
   Result<void> bind(const int64_t *sizes, const int64_t *bufferBytes, int64_t *bound) const;
 
   /// Returns the numbers for sizes that are the same for all executions; for a plain program its iterations. Empty if
   /// they cannot be computed in advance or are too large, which each execution then reports.
   std::vector<int64_t> numbersFor(const int64_t *sizes) const;
 
-  /// Copies the open sizes and adds the derived ones. `buffers` are those of the arguments. `invalid_arguments` if the
-  /// sizes violate a check.
+  /// Copies the open sizes and adds the derived ones. `buffers` are those of the arguments. Fails with
+  /// `invalid_arguments` if the sizes violate a check.
   Result<void> deriveSizes(void *const *buffers, const int64_t *given, int64_t *sizes) const;
   size_t derivedSizeCount() const { return derived.size(); }
   std::span<const DerivedSize> derivedSizes() const { return derived; }

@@ -36,7 +36,7 @@ public:
   /// Creates a context. The handles belong to the loader and live as long as the process.
   static Result<std::shared_ptr<Device>> create(ze_driver_handle_t driver, ze_device_handle_t device);
   /// Returns a device in a caller-owned context, which is never destroyed; the existing device if there is one.
-  /// `runtime_error` without a loader.
+  /// Fails with `runtime_error` if there is no loader.
   static Result<std::shared_ptr<Device>> lend(ze_driver_handle_t driver, ze_device_handle_t device,
                                               ze_context_handle_t context);
   /// Returns the identity() of a device that is not in use.

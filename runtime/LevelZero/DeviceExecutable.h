@@ -34,8 +34,8 @@ public:
     void *shared;         ///< null if the kernels share no scratch
     const int64_t *sizes; ///< the open sizes, then the derived ones
   };
-  /// Appends a launch of `groups` > 0 work-groups; the arguments are copied. `unimplemented` if the device does not
-  /// support this many. Thread-safe.
+  /// Appends a launch of `groups` > 0 work-groups; the arguments are copied. Fails with `unimplemented` if the
+  /// device does not support this many. Thread-safe.
   Result<void> appendLaunch(ze_command_list_handle_t list, const KernelStep &step, const Arguments &arguments,
                             int64_t groups, ze_event_handle_t signal) const;
 

@@ -39,7 +39,8 @@ struct Functions {
 #undef QUERN_ZE_DECLARE
 };
 
-/// Returns null without a loader. The first call opens it, and it is never closed. Thread-safe.
+/// Returns the functions of the loader; null if there is none. The first call opens the loader, which is never closed.
+/// Thread-safe.
 const Functions *functions();
 /// Returns the same functions for code that has a device, which implies that a loader is available.
 inline const Functions &api() { return *functions(); }

@@ -108,7 +108,7 @@ public:
   }
   /// Discards the sockets in the child of a fork without sending anything: the parent still uses them.
   virtual void disownSockets() = 0;
-  /// Returns false if the program has closed a socket of this connection. The connection must then not even be
+  /// Returns false if the program has closed a socket of this connection. The connection must then also not be
   /// destroyed, because a TLS library would write a closing message to the descriptor.
   virtual bool isIntact() const = 0;
 

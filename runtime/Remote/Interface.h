@@ -105,7 +105,8 @@ struct quern_remote_api {
                quern_remote_origin *origin, const quern_remote_sink *error);
   int (*store)(quern_remote *remote, const quern_remote_key *key, const void *bytes, size_t size,
                const quern_remote_sink *error);
-  /// Writes the name of each entry (64 hexadecimal digits), unordered. `unimplemented` if the server has no listing.
+  /// Writes the name of each entry (64 hexadecimal digits), unordered. Fails with `unimplemented` if the server cannot
+  /// list entries.
   int (*list)(quern_remote *remote, const quern_remote_sink *name, const quern_remote_sink *error);
   /// Reads an entry by its name, if its signature is valid. The artifact has no descriptor, unless it was stored with
   /// names.

@@ -43,7 +43,8 @@ bool isEntryName(std::string_view name);
 Result<void> prepareCryptography();
 
 Result<PrivateKey> readPrivateKey(const std::string &path);
-/// Reads the keys of files separated by commas. `runtime_error` if another user may write a file or its folder.
+/// Reads the keys in files, whose paths are separated by commas. Fails with `runtime_error` if another user may write
+/// to a file or its folder.
 Result<std::vector<PublicKey>> readPublicKeys(std::string_view paths);
 /// Writes `path` (mode 0600), which must not exist, and `path`.pub.
 Result<void> generateKeys(const std::string &path);

@@ -91,8 +91,8 @@ private:
   using CreateFromAll = std::function<int(void **desc, const void *dst, int count, const void *const *srcs)>;
   /// Creates the primitive descriptor of an operation with a list of sources.
   Result<void *> createFromAll(const std::vector<TensorDesc> &srcs, const TensorDesc &dst, const CreateFromAll &create);
-  /// Returns null for an absent tensor. The layout of weights that the library packs is chosen by the library
-  /// (`ownLayouts`).
+  /// Returns the library's descriptor of a tensor; null if the tensor is absent. The library chooses the layout of
+  /// weights that it packs (`ownLayouts`).
   Result<const void *> describeRnn(int32_t argument, const TensorDesc &tensor);
   using RnnTensors = std::map<int32_t, const void *>;
   Result<RnnTensors> describeRnnTensors(const RnnDesc &op);

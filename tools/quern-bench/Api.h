@@ -21,7 +21,7 @@
 
 namespace quern::bench {
 
-/// Throws std::runtime_error with the library's own message.
+/// Throws std::runtime_error with the library's message unless `status` is quern_success.
 inline void check(quern_status_t status) {
   if (status != quern_success)
     throw std::runtime_error(quern_get_last_error_message());

@@ -23,8 +23,8 @@ struct FailedJob {
 };
 
 /// Runs jobs 0 to count - 1 in `processes` children of this process, and calls `advance` in this process for each
-/// finished job. Jobs must write their results to files. Returns the failed jobs in ascending order; `runtime_error` if
-/// no process can be started. This process must have no threads.
+/// finished job. Jobs must write their results to files. Returns the failed jobs in ascending order. Fails with
+/// `runtime_error` if no process can be started. This process must have no threads.
 Result<std::vector<FailedJob>> runInProcesses(size_t count, size_t processes,
                                               const std::function<Result<void>(size_t)> &run,
                                               const std::function<void()> &advance);

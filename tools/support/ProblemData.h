@@ -50,7 +50,7 @@ public:
   std::map<int32_t, void *> addresses();
   /// Adds a scratchpad of exactly the size that the kernel requires, if it requires one.
   Result<void> addScratchpad(const Kernel &kernel);
-  /// Returns null for an argument that the problem does not have.
+  /// Returns the buffer of an argument; null if the problem does not have the argument.
   void *buffer(int32_t argument);
   const TensorDesc *descOf(int32_t argument) const;
   /// Returns the argument of this name; null if the problem does not have it.

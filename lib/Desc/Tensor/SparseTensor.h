@@ -23,8 +23,8 @@ struct SparseLayout {
   DataType indexTypes[2] = {};
 };
 
-/// Creates a sparse tensor; the zero descriptor for rank 0. invalid_arguments: dims, types or the number of values are
-/// invalid; `unimplemented`: CSR or COO with more than two dims.
+/// Creates a sparse tensor; the zero descriptor for rank 0. Fails with `invalid_arguments` if dims, types or the number
+/// of values are invalid, and with `unimplemented` for CSR or COO with more than two dims.
 Result<TensorDesc> sparseTensor(std::span<const int64_t> dims, DataType type, const SparseLayout &layout);
 /// Returns the layout of a sparse tensor.
 SparseLayout sparseLayoutOf(const TensorDesc &desc);

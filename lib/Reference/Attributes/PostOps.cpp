@@ -65,8 +65,8 @@ template <typename Function> Interval imageOf(const Interval &x, const std::vect
   return image;
 }
 
-/// Returns true for functions that multiply x by a factor that goes to 0 as x goes to an infinity: the formula gives
-/// NaN there, a careful evaluation gives the limit.
+/// Returns true for functions that multiply x by a factor that approaches 0 as x approaches an infinity. At the
+/// infinity, the formula is NaN, but a careful evaluation returns the limit.
 bool isProduct(Alg alg) {
   return alg == Alg::EltwiseGeluTanh || alg == Alg::EltwiseGeluErf || alg == Alg::EltwiseSwish ||
          alg == Alg::EltwiseMish || alg == Alg::EltwiseHardswish;

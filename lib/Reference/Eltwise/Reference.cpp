@@ -72,7 +72,8 @@ private:
   }
   Result<ReferenceOutput> forwardOnIntegers() const;
   Result<void> applyPostOps(ReferenceOutput &out) const;
-  /// Returns the largest value of the compute type within dst's type, if it is not the type's own.
+  /// Returns the value at which results saturate before they are rounded: the largest f32 within s32; otherwise
+  /// infinity.
   Real largest() const {
     return op.dst.dataType == DataType::S32 && !isWide ? 0x1p31L - 128 : std::numeric_limits<Real>::infinity();
   }

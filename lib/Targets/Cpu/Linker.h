@@ -27,8 +27,9 @@ public:
   std::vector<void *> entries;
 };
 
-/// Links `object`, which must come from CpuCodegen or a validated artifact for this machine. `unimplemented`: the
-/// system does not allow executable pages; `out_of_memory`: it has no memory. Thread-safe.
+/// Links `object`, which must come from CpuCodegen or a validated artifact for this machine. Fails with
+/// `unimplemented` if the system does not allow executable pages, and with `out_of_memory` if it has no memory.
+/// Thread-safe.
 Result<std::unique_ptr<LinkedObject>> linkObject(std::string_view object, const std::vector<std::string> &symbols);
 
 } // namespace quern

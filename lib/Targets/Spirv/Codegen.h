@@ -31,8 +31,8 @@ public:
   SpirvCodegen();
   ~SpirvCodegen();
 
-  /// Translates a lowered module to LLVM IR, SPIR-V text or a SPIR-V module. `module` is unchanged. `unimplemented`
-  /// names a feature that the back end or the device does not support.
+  /// Translates a lowered module to LLVM IR, SPIR-V text or a SPIR-V module. `module` is unchanged. Fails with
+  /// `unimplemented` and the feature if the back end or the device does not support it.
   Result<std::string> run(mlir::ModuleOp module, const Target &target, CodeForm form, bool verifyIr);
 
 private:

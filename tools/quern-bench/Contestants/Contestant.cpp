@@ -26,7 +26,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Long enough that the scheduler gives each thread a separate CPU and the caches hold this contestant's data.
+/// Time after which the scheduler has assigned each thread a separate CPU and the caches hold this contestant's data.
 constexpr std::chrono::milliseconds warmUp{20};
 
 std::string timeRuns(Contestant &contestant, int samples, int64_t calls) {

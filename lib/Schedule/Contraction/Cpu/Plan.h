@@ -57,13 +57,13 @@ struct Cuts {
   bool fetchesNext = false;
   int64_t lhsStride = 0;            ///< elements from a step of the lhs copy to the next
   int64_t lhsCopy = 0, rhsCopy = 0; ///< offsets in scratch, in bytes
-  /// Steps of `product` with all of their elements; a last step may have only the first element of each pair.
+  /// Number of steps of `product` that have all elements; a last step may have only the first element of each pair.
   int64_t wholeSteps = 0;
 };
 
 inline int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/// Number of steps along K that do not fill a matrix.
+/// Returns the number of steps along K that do not fill a matrix.
 int64_t stepsLeft(const Product &product);
 
 struct Plan {

@@ -47,7 +47,7 @@ private:
   Value digitOfPlace(const Point &point, Value first, int64_t unit, int64_t count, bool isLast);
   bool isOfItem(const Operand &operand) const;
   Value inOrder(const Point &point);
-  /// Returns null for 0.
+  /// Returns the index of a point along an axis of the box; null for 0.
   Value digitAlong(const Point &point, unsigned axis);
   void readBox();
   void keepElements();

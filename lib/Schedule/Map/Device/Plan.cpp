@@ -296,8 +296,8 @@ void Planner::chooseSubGroup() {
   }
 }
 
-/// The order is the source's. There is padding between its runs and, if neighboring work-items write vectors, between
-/// those.
+/// Boxes are stored in the order of the source. There is padding between its runs and, if neighboring work-items write
+/// vectors, between those.
 void Planner::layOutMemory() {
   const Operand &source = plan.source();
   plan.inMemory.assign(problem.axes.size(), 0);

@@ -186,8 +186,7 @@ void SweepEmitter::prefetchNextGroup(int64_t slots) {
     }
 }
 
-/// All values of a slot are computed before any is stored: nothing is read after memory that may be the same was
-/// written.
+/// Computes all values of a slot before it stores any, so that no read follows a write to memory that may alias.
 void SweepEmitter::emitSlot(int64_t slot, MutableArrayRef<Value> accumulators, KeptValues &kept) {
   for (auto [i, stage] : llvm::enumerate(chain.stages)) {
     if (plan.stages[i].keptIn == sweep)

@@ -152,8 +152,8 @@ void DeviceRowEmitter::emitStep(Value at, int64_t count, bool endsInRow, Values 
     writeElements(count);
 }
 
-/// All values are computed before any is stored: within slots that are moved together, nothing is read after memory
-/// that may be the same was written.
+/// Computes all values of slots that are moved together before it stores any, so that no read follows a write to memory
+/// that may alias.
 void DeviceRowEmitter::writeElements(int64_t count) {
   for (int64_t slot = 0; slot < count; slot += plan.width) {
     struct Result {

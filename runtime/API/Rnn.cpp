@@ -96,8 +96,7 @@ template <typename Rnn> Result<Rnn> read(const Rnn *given, const char *type) {
     return invalidArguments("size is ", given->size, "; ", type, " has ", known, " bytes");
   const char *bytes = reinterpret_cast<const char *>(given);
   if (given->size > known && std::any_of(bytes + known, bytes + given->size, [](char byte) { return byte != 0; }))
-    return unimplemented("size is ", given->size, "; bytes after the ", known,
-                         " bytes that this library knows must be zero");
+    return unimplemented("size is ", given->size, "; bytes after the first ", known, " must be zero");
   Rnn rnn = {};
   std::memcpy(&rnn, given, std::min(given->size, known));
   return rnn;

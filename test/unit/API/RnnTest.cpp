@@ -128,8 +128,7 @@ TEST_F(RnnTest, RefusesStructsOfUnknownSize) {
     uint64_t later;
   } wider = {};
   wider.known.size = sizeof(wider), wider.later = 1;
-  EXPECT_NE(refusal(&wider.known, quern_unimplemented).find("bytes that this library knows must be zero"),
-            std::string::npos);
+  EXPECT_NE(refusal(&wider.known, quern_unimplemented).find("bytes after the first "), std::string::npos);
   wider.later = 0; // zero: an absent tensor
   EXPECT_NE(refusal(&wider.known, quern_invalid_arguments).find("prop_kind is 0"), std::string::npos);
   // A struct of a program that was compiled before the last tensors were added.

@@ -41,7 +41,7 @@ DialectRegistry registryFor(CompileContext::Use use) {
 struct IdleContexts {
   std::mutex mutex;
   std::vector<std::unique_ptr<CompileContext>> contexts;
-  /// Never destroyed: a thread may still compile while static destructors run.
+  /// Returns an object that is never destroyed, because a thread may still compile while static destructors run.
   static IdleContexts &instance(CompileContext::Use use) {
     static auto *idle = new IdleContexts[2];
     return idle[static_cast<int>(use)];

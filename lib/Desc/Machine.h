@@ -21,9 +21,9 @@ constexpr CpuArch arch = CpuArch::AArch64;
 #error "kernels are compiled for x86-64 and AArch64"
 #endif
 
-/// The highest level that the CPU has and the operating system supports.
+/// Returns the highest level that the CPU has and the operating system supports.
 CpuIsa detectIsa();
-/// Vector length of SVE in this process, in bits; 0 without SVE.
+/// Returns the vector length of SVE in this process, in bits; 0 without SVE.
 int32_t detectVectorBits();
 /// Sets the sizes in KiB of the data or unified caches of levels 1 to 3; sizes that the machine does not report are
 /// unchanged.

@@ -73,7 +73,7 @@ struct Target {
   DeviceTraits device{};
   int32_t vectorBits = 0; ///< vector length of SVE: 128, 256 or 512; 0 on other levels
 
-  /// This machine, limited by QUERN_MAX_CPU_ISA and setMaxCpuIsa(). Cheap after the first call; thread-safe.
+  /// Returns this machine, limited by QUERN_MAX_CPU_ISA and setMaxCpuIsa(). Cheap after the first call; thread-safe.
   static const Target &host();
   /// Parses "native", which is host(), an ISA name, or an ISA name with ":l1=..,l2=..,l3=.." in KiB; the levels of SVE
   /// need ":vl=.." in bits. For a device: "spirv64" alone is a GPU; otherwise sub-group sizes, maximum group size,
@@ -92,7 +92,7 @@ struct Target {
   bool runs(const Target &code) const;
   bool isX86() const;
   bool isAArch64() const;
-  /// Number of 32-bit elements per vector: 4, 8 or 16 on a CPU; 16 is assumed for a device.
+  /// Returns the number of 32-bit elements per vector: 4, 8 or 16 on a CPU; 16 is assumed for a device.
   int lanes32() const;
   /// Returns true if products of pairs of bf16 can be accumulated in f32 by one instruction.
   bool hasPairDots() const { return has(CpuIsa::Avx512Bf16) || has(CpuIsa::NeonBf16); }

@@ -185,7 +185,7 @@ Result<void> checkPacking(Operation &op) {
   return {};
 }
 
-/// Upstream's passes abort if an index is not a dim of the tensor.
+/// Checks that an index is a dim of the tensor, because upstream's passes abort otherwise.
 Result<void> checkDim(Operation &op) {
   IntegerAttr index;
   auto source = cast<ShapedType>(op.getOperand(0).getType());

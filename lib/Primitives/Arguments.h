@@ -43,7 +43,7 @@ struct ArgumentInfo {
   /// Bytes at the start of every header that identify the writer rather than the problem.
   static constexpr size_t headerMarkBytes = 16;
 
-  /// Number of open dims, strides and offsets, whose values a kernel receives at execution.
+  /// Returns the number of open dims, strides and offsets, whose values a kernel receives at execution.
   int64_t runtimeSizes() const { return (grid ? *grid : desc).runtimeSizes(); }
 };
 

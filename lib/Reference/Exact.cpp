@@ -22,8 +22,8 @@ public:
   Ending(std::function<Real(int64_t, Real)> after, DataType type) : after(std::move(after)), type(type) {}
 
   double at(int64_t position, Real x) const { return roundTo(type, static_cast<double>(beforeRounding(position, x))); }
-  /// Monotone, except for divisions by 0 and for the sign, which e8m0 drops. NaN remains NaN here even if the type has
-  /// none.
+  /// Returns the image of an interval. The function is monotone, except for divisions by 0 and for the sign, which e8m0
+  /// drops. NaN remains NaN here even if the type does not have NaN.
   Interval at(int64_t position, const Interval &x) const {
     Interval image;
     auto include = [&](Real end) {

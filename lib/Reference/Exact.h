@@ -19,7 +19,7 @@ namespace quern {
 /// arithmetic of `Real`, float or double.
 template <typename Real> struct RoundedFormula {
   std::function<Real(int64_t position)> before;
-  /// Size of the terms of `before`; null: the size of its result.
+  /// Returns the magnitude of the terms of `before`; null: use the magnitude of its result.
   std::function<double(int64_t position)> size;
   /// Maps the value after the post-ops to the value that is rounded to the destination's type; null: identity.
   /// Monotone, except where it divides by 0. The result keeps a copy of the function.

@@ -31,7 +31,7 @@ struct NarrowFormat {
   constexpr uint32_t signBit() const { return 1u << (exponentBits + mantissaBits); }
   constexpr uint32_t infinity() const { return ((1u << exponentBits) - 1) << mantissaBits; }
   constexpr bool isIeee() const { return special == Special::Ieee; }
-  /// Result of numbers that round beyond the largest.
+  /// Returns the result for numbers that round beyond the largest.
   constexpr uint32_t overflow() const { return isIeee() ? infinity() : signBit() - 1; }
   constexpr uint32_t quietNan() const { return isIeee() ? infinity() | 1u << (mantissaBits - 1) : signBit() - 1; }
   constexpr uint32_t largest() const {
@@ -86,9 +86,9 @@ inline double decodeNarrow(uint32_t bits, const NarrowFormat &format) {
   return negative ? -value : value;
 }
 
-/// e8m0 is only an exponent, for scales: 2^(bits - 127), or NaN. Returns the largest power of two not above the
-/// magnitude, or the smallest one if the magnitude is below that (including 0). The sign is dropped; infinity and NaN
-/// become NaN.
+/// Converts to e8m0, a type of scales that has only an exponent: 2^(bits - 127), or NaN. Returns the largest power of
+/// two not above the magnitude, or the smallest power if the magnitude is below it (including 0). The sign is dropped;
+/// infinity and NaN become NaN.
 inline uint8_t encodeE8M0(double value) {
   if (!std::isfinite(value))
     return 0xff;

@@ -42,10 +42,10 @@ public:
   Pack(const Pack &) = delete;
   Pack &operator=(const Pack &) = delete;
 
-  /// The path, or the name of the bytes.
+  /// Returns the path, or the name of the bytes.
   const std::string &name() const { return ownName; }
   const std::string &buildId() const { return build; }
-  /// Sorted by their texts, without duplicates.
+  /// Returns the targets, sorted by their texts and without duplicates.
   const std::vector<Target> &targets() const { return targetList; }
   std::string_view bytes() const { return all; }
 
@@ -53,7 +53,7 @@ public:
     Digest digest; ///< digest of the key
     std::string_view artifact;
   };
-  /// Number of entries, which are in ascending order of digests.
+  /// Returns the number of entries, which are in ascending order of digests.
   size_t size() const { return count; }
   /// Returns entry `i`, which must be less than size().
   Entry entry(size_t i) const;

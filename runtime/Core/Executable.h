@@ -31,35 +31,35 @@ public:
   Executable &operator=(const Executable &) = delete;
 
   const Program &program() const { return launch; }
-  /// The launch steps. Their functions are null on a device.
+  /// Returns the launch steps. Their functions are null on a device.
   std::span<const KernelStep> steps() const { return stepList; }
-  /// The arguments in the order of the kernel's buffers.
+  /// Returns the arguments in the order of the kernel's buffers.
   std::span<const ArtifactArgument> arguments() const { return argumentList; }
-  /// The scratch of an execution, without regions whose size depends on open sizes.
+  /// Returns the scratch of an execution, without regions whose size depends on open sizes.
   const ScratchNeeds &scratch() const { return scratchNeeds; }
-  /// Bytes of shared scratch that the kernels use. The regions follow them.
+  /// Returns the bytes of shared scratch that the kernels use. The regions follow them.
   int64_t kernelSharedBytes() const { return kernelShared; }
   /// Returns the shared bytes of an execution: the kernels' bytes, then `regions` bytes of regions.
   Result<int64_t> sharedBytes(int64_t regions) const;
-  /// Offset of the regions in the shared scratch. sharedBytes() of the execution must not overflow int64.
+  /// Returns the offset of the regions in the shared scratch. sharedBytes() of the execution must not overflow int64.
   int64_t regionsStart() const { return roundUp(kernelShared, static_cast<int64_t>(scratchAlignment)).value(); }
   double estimatedSeconds() const { return seconds; }
 
   const std::string &artifactBytes() const { return serialized; }
-  /// The hash of the key, as in the name of its cache file.
+  /// Returns the hash of the key, as in the name of its cache file.
   const std::string &key() const { return keyText; }
   const std::string &plan() const { return planText; }
   const std::string &target() const { return targetText; }
-  /// "orc", "loader" or "driver".
+  /// Returns "orc", "loader" or "driver".
   virtual const char *linkerName() const = 0;
   virtual size_t codeBytes() const = 0;
-  /// The device that the code is loaded on; null on the CPU.
+  /// Returns the device that the code is loaded on; null on the CPU.
   virtual const Device *device() const { return nullptr; }
   /// Returns the driver's binary of the code, valid only for this device and driver; empty on the CPU.
   virtual Result<std::string> nativeCode() const { return std::string(); }
   /// Returns true if the kernel was loaded from native code that the driver accepted.
   virtual bool isFromNative() const { return false; }
-  /// Bytes that the executable occupies in the memory cache.
+  /// Returns the bytes that the executable occupies in the memory cache.
   size_t memoryBytes() const { return codeBytes() + serialized.size() + sizeof(*this); }
 
 protected:

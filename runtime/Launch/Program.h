@@ -60,11 +60,11 @@ public:
   bool isPlain() const { return plain; }
   /// Returns true if any number depends on sizes.
   bool isOpen() const { return open; }
-  /// Useful number of threads of a plain program, for its iterations without its factors.
+  /// Returns the number of threads that a plain program can use, for its iterations without its factors.
   int plainThreads() const { return threadsOfPlain; }
   /// Returns true if the size of the regions depends on sizes.
   bool hasOpenRegions() const { return openRegions; }
-  /// Bytes of the regions whose size is known.
+  /// Returns the bytes of the regions whose size is known.
   int64_t knownRegionBytes() const { return knownRegions; }
   size_t numberCount() const { return numbers; }
   /// Returns the numbers if they do not depend on the execution; null if the program is open or plain.
@@ -99,13 +99,13 @@ public:
   size_t argumentCount() const { return arguments.size(); }
 
   int64_t trips(const int64_t *bound, uint32_t loop) const { return bound[loop]; }
-  /// Offset of a region from the end of the memory that kernels share; a multiple of 64.
+  /// Returns the offset of a region from the end of the memory that kernels share, a multiple of 64.
   int64_t regionStart(const int64_t *bound, size_t region) const { return bound[firstRegion + region]; }
   int64_t regionsEnd(const int64_t *bound) const { return bound[firstRegion + regions]; }
   GroupSize sizeOf(const int64_t *bound, uint32_t group) const {
     return {bound[firstGroup + 2 * group], bound[firstGroup + 2 * group + 1]};
   }
-  /// Useful number of threads of an execution, including the cost of waking them.
+  /// Returns the number of threads that an execution can use, considering the cost of waking them.
   int usefulThreads(const int64_t *bound) const { return static_cast<int>(bound[firstGroup + 2 * groups.size()]); }
 
 private:

@@ -41,7 +41,7 @@ public:
   }
   SharedScratch(const SharedScratch &) = delete;
   SharedScratch &operator=(const SharedScratch &) = delete;
-  /// Aligned to scratchAlignment and uninitialized; null if there is no memory, or for 0 bytes.
+  /// Returns uninitialized memory, aligned to scratchAlignment; null if there is no memory, or for 0 bytes.
   void *data() const { return memory; }
 
 private:

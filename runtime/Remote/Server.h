@@ -26,10 +26,11 @@ public:
   bool isClosed() const { return state == State::Closed; }
   /// Returns true, once, if a probe is due.
   bool takeProbe(int64_t now);
-  /// fail() returns true if the failure opened the circuit, succeed() if the success closed it.
+  /// Record a failure or a success. fail() returns true if the failure opened the circuit, succeed() if the success
+  /// closed it.
   bool fail(int64_t now);
   bool succeed();
-  /// Called if a probe was cut short: another one is due.
+  /// Makes another probe due, because the last one was cut short.
   void forgetProbe();
   int64_t pauseNs() const { return pause; }
 

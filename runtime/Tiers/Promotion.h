@@ -33,7 +33,7 @@ public:
       kept = std::move(kernel);
     return kept.get();
   }
-  /// Later executions run this kernel.
+  /// Sets the kernel that later executions run.
   void promote(std::shared_ptr<const Executable> kernel) {
     running.store(keep(std::move(kernel)), std::memory_order_release);
   }

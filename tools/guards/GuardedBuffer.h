@@ -18,7 +18,7 @@ namespace quern {
 
 /// The end of a buffer that is adjacent to an inaccessible page.
 enum class GuardedSide : uint8_t { End, Beginning };
-/// "end" or "beginning".
+/// Returns "end" or "beginning".
 std::string_view nameOf(GuardedSide side);
 std::optional<GuardedSide> guardedSideFromName(std::string_view name);
 

@@ -97,7 +97,7 @@ private:
   using RnnTensors = std::map<int32_t, const void *>;
   Result<RnnTensors> describeRnnTensors(const RnnDesc &op);
   Result<void *> createRnnForward(const RnnDesc &op, const RnnTensors &at, PropKind prop) const;
-  /// Also creates the forward primitive that computes its workspace.
+  /// Creates the descriptor of backward, and the forward primitive that computes its workspace.
   Result<void *> createRnnBackward(const RnnDesc &op, const RnnTensors &at);
   Result<void *> createRnnBackward(const RnnDesc &op, const RnnTensors &at, const void *hint) const;
   Result<void *> describeAny(const TensorDesc &tensor);

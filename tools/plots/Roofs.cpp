@@ -26,7 +26,7 @@ template <int bytes> struct Vectors {
   typedef float Type __attribute__((vector_size(bytes)));
 };
 
-/// Independent sums, enough of them to hide the latency of a multiply-add.
+/// Computes enough independent sums to hide the latency of a multiply-add.
 template <int bytes> [[gnu::always_inline]] inline void multiply(float *result) {
   using Vector = typename Vectors<bytes>::Type;
   const Vector x = Vector{} + result[0];

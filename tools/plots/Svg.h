@@ -41,7 +41,8 @@ struct RoofPoint {
 };
 
 struct RoofLimits {
-  double peakGflops, copyGbPerS, memoryGbPerS; ///< copies of the same size (0: unknown) and beyond the caches
+  double peakGflops, copyGbPerS,
+      memoryGbPerS; ///< rates of copies: of the same size (0: unknown), and beyond the caches
 };
 
 /// Returns marks for an area of 480 x 284 units, which the caller puts into an svg element.

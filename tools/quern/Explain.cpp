@@ -39,7 +39,7 @@ std::string layoutOf(const TensorDesc &desc) {
 }
 
 /// Returns the reason for a tensor's layout. `any` copies the layout of the previous tensor in the problem; an operand
-/// of a post-op has none.
+/// of a post-op has no previous tensor.
 const char *layoutReason(const Problem &problem, const ArgumentInfo &argument) {
   if (!problem.wasAny(argument.name))
     return "given";

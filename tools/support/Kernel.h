@@ -39,10 +39,10 @@ public:
   static Result<Device> open(quern_engine_kind_t kind, size_t index = 0);
   quern_engine_t engine() const { return ownedEngine.get(); }
   quern_stream_t stream() const { return ownedStream.get(); }
-  /// The target for which kernels of this device are compiled.
+  /// Returns the target for which kernels of this device are compiled.
   const Target &target() const { return compiledFor; }
   bool isCpu() const { return compiledFor.isCpu(); }
-  /// The name from quern_engine_get_info().
+  /// Returns the name from quern_engine_get_info().
   const std::string &name() const { return ownName; }
 
 private:
@@ -106,7 +106,7 @@ private:
   quern_primitive_info_t details{};
 };
 
-/// "compiled", "disk", "memory", ...
+/// Returns a word such as "compiled", "disk" or "memory".
 const char *nameOf(quern_origin_t origin);
 
 /// Returns the code from quern_compile().

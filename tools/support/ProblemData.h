@@ -98,7 +98,7 @@ private:
     std::vector<Run> strays; ///< the gaps and the padding of an output, in memory order
     bool isRead() const { return !info.isOutput || info.isUpdated; }
   };
-  /// Indexed by the position in the buffer.
+  /// Returns the kind of each position in the buffer.
   static std::vector<Place> placesOf(const TensorDesc &desc);
   static std::vector<Run> straysOf(const TensorDesc &desc);
   bool liesOnInput(const ArgumentInfo &info) const;

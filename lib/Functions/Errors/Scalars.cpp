@@ -195,7 +195,7 @@ Value ScalarErrors::spreadOf(OpBuilder &builder, Operation *op, Value result) co
   return total;
 }
 
-/// Arithmetic on bf16 or f16 is computed in f64 and rounded.
+/// Emits the error of an operation on bf16 or f16, which is computed in f64 and rounded.
 Value ScalarErrors::narrowErrorOf(OpBuilder &builder, Operation *op) {
   Wide wide(builder, op->getLoc());
   Operation *own = op->clone();

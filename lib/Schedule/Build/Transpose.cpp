@@ -136,7 +136,7 @@ public:
       : b(b), loc(loc), vectors(std::move(vectors)), count(this->vectors.size()),
         lanes(cast<VectorType>(this->vectors[0].getType()).getNumElements()) {}
 
-  /// Element e of the result is element source(e).
+  /// Permutes the elements of all vectors: element e of the result is element source(e).
   SmallVector<Value> permuted(function_ref<int64_t(int64_t)> source) {
     SmallVector<Value> result;
     for (int64_t v = 0; v < count; ++v) {

@@ -99,10 +99,10 @@ struct Product {
   bool mayContract = false, mayReassociate = false;
   bool mayRound = false; ///< true if f32 factors may be rounded to bf16, because the op has the relaxation
 
-  /// Number of steps along K; each step has the packed elements.
+  /// Returns the number of steps along K; each step has the packed elements.
   int64_t steps() const;
   mlir::Location loc() const { return mlir::linalg::LinalgOp(op).getLoc(); }
-  /// Type of the accumulated sums.
+  /// Returns the type of the accumulated sums.
   mlir::Type sumType() const { return mlir::linalg::LinalgOp(op).getRegionOutputArgs()[0].getType(); }
   /// Elements of rhs from a column of a vector to the next.
   Size laneStride() const { return isStrided() ? columnStride : packed; }

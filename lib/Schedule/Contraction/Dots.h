@@ -57,7 +57,7 @@ inline int64_t rowsOfDot(Dot dot) { return isPatch(dot) ? 2 : 1; }
 /// Returns true if f32 elements are rounded to bf16 before they are multiplied.
 inline bool isRounded(Dot dot) { return dot == Dot::Rounded || dot == Dot::RoundedFma; }
 
-/// Vector registers that one vector of rhs occupies during a step.
+/// Returns the number of registers that one vector of rhs occupies during a step.
 int64_t registersOfRhs(const Product &product, Dot dot);
 
 /// Converts a loaded vector of rhs (for patches also half of one, which is a register) to the operands of the dots of a
@@ -72,8 +72,8 @@ mlir::Value keepTaken(mlir::OpBuilder &b, const Product &product, mlir::Value pa
 llvm::SmallVector<mlir::Value, 4> prepareLhs(mlir::OpBuilder &b, const Product &product, Dot dot,
                                              llvm::ArrayRef<mlir::Value> loaded, int64_t lanes);
 
-/// Same for several steps whose elements are contiguous. prepareLhsOfSteps() converts the elements of all steps as one
-/// vector; lhsOfStep() extracts those of one step.
+/// Like prepareLhs(), for several steps whose elements are contiguous. prepareLhsOfSteps() converts the elements of all
+/// steps as one vector; lhsOfStep() extracts the elements of one step.
 mlir::Value prepareLhsOfSteps(mlir::OpBuilder &b, const Product &product, Dot dot, mlir::Value loaded);
 llvm::SmallVector<mlir::Value, 4> lhsOfStep(mlir::OpBuilder &b, const Product &product, Dot dot, mlir::Value prepared,
                                             int64_t step, int64_t lanes);

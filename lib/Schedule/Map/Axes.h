@@ -27,7 +27,7 @@ using rows::Walk;
 /// (isIndex()). Its dims are the axes.
 struct Operand : DimAccess {
   unsigned blockArgument = 0; ///< argument of the body
-  /// True if this is a loop index. It has no memory; its "address" is the value that the body reads.
+  /// Returns true for a loop index. It has no memory; its "address" is the value that the body reads.
   bool isIndex() const { return base.getType().isIndex(); }
   mlir::Type element() const { return isIndex() ? base.getType() : elementType(); }
   int64_t bytes() const { return isIndex() ? 0 : element().getIntOrFloatBitWidth() / 8; }

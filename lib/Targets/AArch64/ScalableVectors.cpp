@@ -111,7 +111,7 @@ bool isInstruction(const ShuffleVectorInst &shuffle) {
   return shuffle.isConcat() || is([&](int i) { return i < count / 2 ? i : count / 2 + i; });
 }
 
-/// Non-temporal accesses have other instructions.
+/// Returns false for non-temporal accesses, which have other instructions.
 bool isPlain(const Instruction &access) { return !access.hasMetadata(LLVMContext::MD_nontemporal); }
 
 /// Returns the load whose only user is the widening cast in the same block; null if there is none.

@@ -38,7 +38,7 @@ constexpr double erfTermsF64[] = {5.9571761477489114e-11,  -1.13728488567916737e
                                   -0.0268661706450767932,  0.112837916709548787,     -0.376126389031837481,
                                   0.128379167095512574};
 
-/// erfc |x|.
+/// Emits erfc |x|.
 Value erfcOfMagnitude(VectorMath &math, Value x) {
   bool isF32 = math.isF32();
   Value magnitude = math.atMost(math.abs(x), isF32 ? 11 : 28), k = math.constant(isF32 ? 3 : 4);

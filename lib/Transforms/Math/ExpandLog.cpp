@@ -54,7 +54,7 @@ constexpr double logTermsF64[] = {1.479819860511658591e-01, 1.531383769920937332
                                   2.222219843214978396e-01, 2.857142874366239149e-01, 3.999999999940941908e-01,
                                   6.666666666666735130e-01};
 
-/// (log(1 + f) − f + f²/2) / s − f²/2 as a function of z = s², with an error below 2^-58 (f64) or 2^-34 (f32).
+/// Emits (log(1 + f) − f + f²/2) / s − f²/2 as a function of z = s², with an error below 2^-58 (f64) or 2^-34 (f32).
 Value logSeries(VectorMath &math, Value z) {
   return math.mul(z, math.polynomial(z, math.isF32() ? ArrayRef<double>(logTermsF32) : ArrayRef<double>(logTermsF64)));
 }

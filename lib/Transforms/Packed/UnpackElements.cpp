@@ -99,7 +99,7 @@ private:
   void widenUse(OpOperand &use, Type element);
   Value widened(OpBuilder &builder, Location loc, Value half);
   void narrowUses(OpBuilder &builder, Value value, Type element);
-  /// A range of a buffer's bytes.
+  /// Returns the type of a view of a range of bytes.
   MemRefType bytesOf(int64_t begin, int64_t end);
   func::FuncOp makeFunction(const Twine &suffix, const Packed &packed, MemRefType callers, MemRefType buffer);
   void emitMap(func::FuncOp function, bool toBuffer, const Packed &packed,

@@ -83,7 +83,7 @@ std::string headOf(const OpenClValues &values) {
   return OpenClValues::helpers() + "kernel void k(" + values.parameters() + ") {\n";
 }
 
-/// Two elements per work-item, which writes one byte.
+/// Returns a kernel with two elements per work-item, which writes one byte.
 OpenClSource packedReorder(const OpenClValues &values) {
   const TensorDesc &dst = values.tensor(arg::dst);
   const std::vector<Level> levels = levelsOf(dst, allOf(dst));

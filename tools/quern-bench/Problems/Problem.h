@@ -37,8 +37,8 @@ struct Problem {
   static Problem parse(const std::string &line);
 
   const ProblemKind &kind() const;
-  /// Minimum of bytes to move: every element of every input once, and every element of an output with its padding and
-  /// compensation. An output that a sum reads counts twice.
+  /// Returns the minimum number of bytes to move: every element of every input once, and every element of an output
+  /// with its padding and compensation. An output that a sum reads counts twice.
   int64_t trafficBytes() const;
   /// Returns the row in the table of means: the first of its primitive's families that applies (docs/performance.md).
   std::string family() const;

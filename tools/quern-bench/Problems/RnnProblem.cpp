@@ -23,7 +23,7 @@ const RnnDesc &descOf(const Problem &problem) { return std::get<Boxed<RnnDesc>>(
 
 bool hasFpmath(const Problem &problem) { return problem.verified.desc.attr.fpmathMode != FpmathMode::Strict; }
 
-/// Suffix of families and groups; empty for inference.
+/// Returns the suffix of families and groups; empty for inference.
 std::string passOf(const RnnDesc &rnn) {
   return rnn.prop == PropKind::Backward ? " backward" : rnn.prop == PropKind::ForwardTraining ? " training" : "";
 }
@@ -32,7 +32,7 @@ class RnnKind : public ProblemKind {
 public:
   std::string name() const override { return "rnn"; }
 
-  /// Cell, pass, and whether one or several vectors share the weights: "lstm, batch 1", "gru backward, batch below 16".
+  /// Returns the cell, the pass and the range of the batch: "lstm, batch 1", "gru backward, batch below 16".
   std::string family(const Problem &problem) const override {
     const RnnDesc &rnn = descOf(problem);
     std::string text = concat(nameOf(rnn.cell), passOf(rnn));

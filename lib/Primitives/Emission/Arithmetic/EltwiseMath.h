@@ -52,8 +52,8 @@ public:
   /// Clamps to at most, or at least, `limit`; NaN propagates.
   mlir::Value atMost(mlir::Value x, double limit);
   mlir::Value atLeast(mlir::Value x, double limit);
-  /// exp of a nonpositive argument or NaN. Its expansion adds the low term after the range reduction, where it is not
-  /// rounded away.
+  /// Emits exp of a nonpositive argument or NaN. The expansion adds the low term after the range reduction, where it is
+  /// not rounded away.
   mlir::Value expOfNonpositive(TwoTerms x);
   mlir::Value log1p(mlir::Value x);
   mlir::Value sqrt(mlir::Value x);
@@ -61,8 +61,8 @@ public:
 
   /// Emits x·y exactly.
   TwoTerms product(mlir::Value x, mlir::Value y);
-  /// exp(z) for finite z <= 0 or NaN. `tail` (i1) may be true only if -z is at least tailStart(), and must be true if
-  /// the result is denormal and its error would be magnified.
+  /// Emits exp(z) for a z that is NaN, or finite and not positive. `tail` (i1) may be true only if -z is at least
+  /// tailStart(), and must be true if the result is denormal and its error would be magnified.
   ScaledExp scaledExp(TwoTerms z, mlir::Value tail);
   double tailStart() const { return isF32() ? 64 : 512; }
   /// Emits -|factor·x|, limited to arguments for which exp is still zero after scaling.

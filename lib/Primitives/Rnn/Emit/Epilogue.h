@@ -78,7 +78,7 @@ public:
   mlir::Value mul(mlir::Value x, mlir::Value y);
   mlir::Value sigmoid(mlir::Value x);
   mlir::Value tanh(mlir::Value x);
-  /// Activation of a vanilla cell.
+  /// Emits the activation of a vanilla cell.
   mlir::Value activation(mlir::Value x);
   /// Emits u h + (1 - u) o, where attention scales u first.
   mlir::Value blend(mlir::Value u, mlir::Value o, Ref h, Ref attention);

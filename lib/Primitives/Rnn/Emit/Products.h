@@ -30,7 +30,7 @@ struct WeightsView {
   /// allows it.
   static WeightsView transposed(const TensorDesc &weights, int64_t gates, mlir::MLIRContext *context);
   int64_t panels() const { return (outputs + block - 1) / block; }
-  /// Output channels including the padding of the last panel.
+  /// Returns the number of output channels, including the padding of the last panel.
   int64_t width() const { return panels() * block; }
 };
 

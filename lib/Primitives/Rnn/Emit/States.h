@@ -48,7 +48,7 @@ public:
   Rows section(WorkspacePart part, int64_t channels, int64_t index, mlir::AffineExpr t = {}) const;
 
   Rows stateAt(int64_t layer, int64_t direction, mlir::AffineExpr t);
-  /// States of both directions as one matrix of adjacent channels; only for a region.
+  /// Returns the states of both directions as one matrix of adjacent channels; only for a region.
   Rows statesAt(int64_t layer, mlir::AffineExpr t);
   /// Like statesAt(), but in the type that products read, if this type differs. The matrix is in a region, for every
   /// layer.
@@ -56,7 +56,7 @@ public:
   Rows factorAt(int64_t layer, int64_t direction, mlir::AffineExpr t);
   /// Like factorsAt(), but for src_layer.
   Rows inputFactorsAt(mlir::AffineExpr t);
-  /// Copy of both directions' states for the layer above; the workspace stores the directions separately.
+  /// Returns a copy of both directions' states for the layer above; the workspace stores the directions separately.
   Rows stackedAt(mlir::AffineExpr t);
   /// Returns the matrix at slot `t` of a region [D][`slots`][N][channels]. `slots` defaults to T. `padding` rows follow
   /// each direction.

@@ -358,7 +358,7 @@ double Plan::bytesOfTile() const {
   return bytes;
 }
 
-/// Maximum of the time of the arithmetic and the time to read rhs once.
+/// Returns the maximum of the time of the arithmetic and the time to read rhs once.
 double Plan::nsPerIteration() const {
   double steps = 0, matrixNs = 0;
   double rows = chain.rows.isOpen() ? static_cast<double>(chunkRows)

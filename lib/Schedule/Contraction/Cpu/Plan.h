@@ -36,7 +36,7 @@ struct Matrices {
   llvm::SmallVector<int64_t, 4> lhsCopies, rhsCopies;
   int64_t configuration = 0; ///< offset in scratch, in bytes
 
-  /// Register numbers: sums first, then lhs, then rhs.
+  // The functions below return register numbers: sums first, then lhs, then rhs.
   int64_t sums(int64_t below, int64_t beside) const { return beside * down + below; }
   int64_t lhs(int64_t below) const { return down * across + below; }
   int64_t firstRhs() const { return lhs(down); }

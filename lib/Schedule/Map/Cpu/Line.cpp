@@ -118,7 +118,7 @@ bool LineEmitter::masksAll() const {
   return plan.takesMask(plan.destination().element());
 }
 
-/// Emitted before all vectors; some element exists.
+/// Reads operands that all vectors share, before the first vector. The line has at least one element.
 void LineEmitter::readInvariants() {
   int64_t period = std::min(inner.lanes(), lanes);
   invariants.assign(problem.operands.size(), Value());

@@ -119,7 +119,7 @@ private:
   // Small tiles (OpenFolds.cpp).
   struct Folds {
     Value rows, columns;           ///< extents of a tile without another axis
-    Value foldsRows, foldsColumns; ///< at most one of them is true
+    Value foldsRows, foldsColumns; ///< true if loops are folded into the rows, or into the columns; not both
     Values isFolded;               ///< for each loop around the tile: true if it is folded into the tile
     Value isSmall;                 ///< true if small tiles are moved with tables
   };

@@ -25,7 +25,7 @@ public:
 
 protected:
   explicit VectorEmitter(RowPlan &plan);
-  /// emitSpace() emits all iterations of a call, emitIteration() one of them.
+  /// Emits all iterations of a call. emitIteration() emits one of them.
   virtual void emitSpace() { emitRows(); }
   virtual void emitIteration(Value iteration) = 0;
   void emitRows();

@@ -76,6 +76,12 @@ bool isExpOfNan(const PeerComparison &with, double ours, double theirs) {
          hasEltwise(with, Alg::EltwiseExp);
 }
 
+bool isReluOfInfinity(const PeerComparison &with, double ours, double theirs) {
+  auto isRelu = [](const PostOp &post) { return post.alg == Alg::EltwiseRelu && post.alpha == 0; };
+  return std::isnan(theirs) && !std::isnan(ours) && with.implementation.starts_with("ref") &&
+         std::ranges::any_of(with.desc.attr.postOps, isRelu);
+}
+
 bool hasGaps(const TensorDesc &desc) {
   TensorDesc dense = desc;
   dense.offset0 = 0;

@@ -29,6 +29,8 @@ bool isBesideDomain(const PeerComparison &with, size_t element, double ours, dou
 bool isLogisticOfNan(const PeerComparison &with, double ours, double theirs);
 /// In `jit` implementations, exp maps NaN to infinity.
 bool isExpOfNan(const PeerComparison &with, double ours, double theirs);
+/// In `ref` implementations a relu with alpha = 0 returns NaN for -infinity, which it multiplies by 0.
+bool isReluOfInfinity(const PeerComparison &with, double ours, double theirs);
 /// Returns true if a buffer has bytes that are neither elements nor padding; the offset of the first element is
 /// ignored.
 bool hasGaps(const TensorDesc &desc);

@@ -74,6 +74,8 @@ Difference knownDifference(const PeerComparison &with, size_t element, double ou
     return {"logistic of NaN is 0", 0.005};
   if (isExpOfNan(with, ours, theirs))
     return {"exp of NaN is infinity", 0.002};
+  if (isReluOfInfinity(with, ours, theirs))
+    return {"a relu returns NaN for -infinity", 0.002};
   if ((!with.desc.attr.scales.empty() || hasSum(with.desc.attr)) && isOfOtherOrder(with.exact, element, theirs))
     return {"rounded differently: scales and sum are fused", 0.02};
   return {};

@@ -81,7 +81,8 @@ struct RnnQuantization {
   bool isIdentity() const;
 };
 
-/// Sets elements of a result to 0 at random, with a probability that an execution passes; the others are scaled up.
+/// An attribute that sets elements of a result to 0 at random, with a probability that an execution passes, and scales
+/// the others up.
 struct Dropout {
   DataType seedType = DataType::Undef; ///< s32 or s64; undef: there is no dropout
   bool usesOffset = false;             ///< true if an execution also passes the position in the random sequence

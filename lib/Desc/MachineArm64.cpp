@@ -25,7 +25,7 @@ constexpr unsigned long dotprod = 1ul << 20, sve = 1ul << 22;                   
 constexpr unsigned long sveI8mm = 1ul << 9, sveBf16 = 1ul << 12, i8mm = 1ul << 13, bf16 = 1ul << 14; // AT_HWCAP2
 
 constexpr int getVectorLength = 51; // PR_SVE_GET_VL
-constexpr int lengthMask = 0xffff;  // bytes; the bits above are flags
+constexpr int lengthMask = 0xffff;  // bits with the length in bytes; higher bits are flags
 
 std::string lineOf(const std::string &path) {
   std::string line;

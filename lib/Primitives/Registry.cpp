@@ -73,7 +73,7 @@ template <typename Desc> bool makeCanonical(Desc &desc, const Target &target) {
   return changes;
 }
 
-/// Stops at the first tensor that is not well-formed.
+/// Visits fields until the first tensor that is not well-formed.
 struct TensorChecker {
   Result<void> result{};
   template <typename T> void operator()(const char *name, const T &value) {

@@ -9,7 +9,7 @@
 namespace quern {
 namespace {
 
-/// Precedes the parts of a blob that has two.
+/// Start of a blob that consists of an artifact and native code.
 struct BlobHeader {
   char magic[8] = {'Q', 'R', 'N', 'P', 'A', 'I', 'R', '1'};
   uint64_t artifactBytes = 0;

@@ -30,7 +30,7 @@ uint64_t now() {
   return static_cast<uint64_t>(time.tv_sec) * 1000000000 + static_cast<uint64_t>(time.tv_nsec);
 }
 
-/// Precedes every record.
+/// Start of every record.
 struct RecordHead {
   uint32_t kind, bytes;
   uint64_t time = now();

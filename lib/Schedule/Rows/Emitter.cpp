@@ -139,7 +139,8 @@ void RowEmitter::writeRowOutputs() {
   storeRowOutputs(outputs);
 }
 
-/// Returns the offset plus the parallel part of the address; one value per row for all operands that share it.
+/// Returns the offset plus the parallel part of the address, which is computed once per row for all operands that share
+/// it.
 Value RowEmitter::rowBase(const Access &access) {
   Value &base = ofRow.bases[{access.offset, access.strides, access.curves}];
   if (!base)

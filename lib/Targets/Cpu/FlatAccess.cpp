@@ -78,8 +78,8 @@ bool isTableEntry(Value v) {
          isa_and_present<memref::AllocaOp, memref::ViewOp>(load.getMemRef().getDefiningOp());
 }
 
-/// Splits a table entry from an index as a separate step: such accesses share the rest, and an address can use one more
-/// register.
+/// A table entry that is added to the rest of an index in a separate step. Accesses then share the rest, and an address
+/// can use one more register.
 struct TableStep {
   Value from, entry; ///< null: there is none
 };

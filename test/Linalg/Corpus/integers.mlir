@@ -52,7 +52,7 @@ func.func @pack_weights(%x: tensor<33x17xi8>) -> (tensor<33x17xi4>, tensor<17x33
   return %r, %s : tensor<33x17xi4>, tensor<17x33xi4>
 }
 
-// [N, K], the order of weights in checkpoints of language models.
+// Weights are [N, K], as in checkpoints of language models.
 func.func @dequantize_nk(%x: tensor<5x34xf32>, %w: tensor<18x34xi4>, %scale: tensor<18xf32>) -> tensor<5x18xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<34x18xf32>

@@ -59,7 +59,8 @@ TEST(PlainKernels, Reorder) {
   expectRight("reorder src=f32:17x33:ab dst=f32:17x33:ba", 2);
   expectRight("reorder src=f32:3x19x4x5:abcd dst=bf16:3x19x4x5:aBcd16b", 1);
   expectRight("reorder src=f32:4x6:ab dst=s4:4x6:ab", 1);
-  expectRight("reorder src=f8_e4m3:4x6:ab dst=f32:4x6:ba attr.scales=src", 2); // with the sum, which OpenCL C may fuse
+  expectRight("reorder src=f8_e4m3:4x6:ab dst=f32:4x6:ba attr.scales=src",
+              2); // without a sum, which OpenCL C may fuse with the product
   expectRight("reorder src=f8_e5m2:4x6:ab dst=f32:4x6:ba attr.post_ops=sum(scale=2)", 2);
 }
 

@@ -69,7 +69,8 @@ def reorderModel(problem):
     return nodes, vectors
 
 
-# Operator, gates, attributes. The order of gates in the random weights does not affect the speed.
+# Operator, number of gates and attributes of each cell. The order of gates in the random weights does not affect the
+# speed.
 CELLS = {"vanilla_lstm": ("LSTM", 4, {}), "vanilla_gru": ("GRU", 3, {"linear_before_reset": 0}),
          "lbr_gru": ("GRU", 3, {"linear_before_reset": 1})}
 DIRECTIONS = {"left2right": "forward", "right2left": "reverse", "bidirectional_concat": "bidirectional"}

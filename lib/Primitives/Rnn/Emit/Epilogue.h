@@ -18,7 +18,7 @@ namespace quern::rnn {
 /// Index of an operand in the body; negative: absent.
 using Ref = int;
 
-/// Operands that give the pre-activation of one gate: (sum + inputs + shift) scale + bias.
+/// Operands from which the pre-activation of one gate is computed: (sum + inputs + shift) scale + bias.
 struct GateInput {
   Ref sum = -1, inputs = -1, shift = -1, scale = -1, bias = -1;
   float commonScale = 1; ///< used if `scale` is absent

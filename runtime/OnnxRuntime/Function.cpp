@@ -62,7 +62,7 @@ private:
                         "could not get an argument of the function");
       if (isOutput && arg < QUERN_ARG_MULTIPLE_DST)
         refuse("argument " + std::to_string(arg - QUERN_ARG_MULTIPLE_SRC) +
-               " is written; what a node of ONNX computes, the function returns");
+               " is written; a node of ONNX has only results that the function returns");
     }
   }
 

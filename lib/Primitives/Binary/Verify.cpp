@@ -49,7 +49,7 @@ namespace {
 Result<void> checkPresence(const BinaryDesc &binary) {
   if (binary.alg < Alg::BinaryAdd || binary.alg > Alg::BinarySelect)
     return invalidArguments("algorithm '", nameOf(binary.alg), "' (", static_cast<int32_t>(binary.alg),
-                            ") is not one of a binary (binary C2)");
+                            ") is not a binary algorithm (binary C2)");
   const NamedTensor all[] = {{"src", binary.src}, {"src_1", binary.src1}, {"dst", binary.dst}};
   for (const auto &[name, desc] : all)
     if (desc.isZero())

@@ -81,7 +81,7 @@ Result<void> checkKind(const EltwiseDesc &eltwise) {
                             ") is not one of eltwise: fwd_t, fwd_i, bwd, bwd_d (eltwise C2)");
   if (!isEltwise(eltwise.alg))
     return invalidArguments("algorithm '", nameOf(eltwise.alg), "' (", static_cast<int32_t>(eltwise.alg),
-                            ") is not one of eltwise (eltwise C3)");
+                            ") is not an eltwise algorithm (eltwise C3)");
   if (!forward && eltwise.alg == Alg::EltwiseRound)
     return invalidArguments("algorithm eltwise_round has no derivative; it is for fwd_t and fwd_i (eltwise C2)");
   return {};

@@ -135,7 +135,7 @@ LogicalResult Reader::checkFill() {
   if (!matchPattern(fill.getInputs()[0], m_Constant(&map.padding)))
     return fail("a fill value is not a constant");
   if (!map.op.getMatchingBlockArgument(destination).use_empty())
-    return fail("the op reads what a fill has written");
+    return fail("the op reads the value of a fill");
   return drawOut(map.op.getMatchingIndexingMap(destination), cast<MemRefType>(destination->get().getType()));
 }
 

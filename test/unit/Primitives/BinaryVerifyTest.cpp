@@ -133,7 +133,7 @@ TEST(BinaryVerify, AcceptsEveryType) {
 TEST(BinaryVerify, RefusesTensorsByNumber) {
   const Refusal refusals[] = {
       {"C2", "binary src=f32:8x9:ab src1=f32:8x9:ab dst=f32:8x9:ab", invalid,
-       "algorithm 'undef' (0) is not one of a binary"},
+       "algorithm 'undef' (0) is not a binary algorithm"},
       {"C3", "binary alg=add src1=f32:8x9:ab dst=f32:8x9:ab", invalid, "a binary needs src, which is absent"},
       {"C3", "binary alg=add src=f32:8x9:ab dst=f32:8x9:ab", invalid, "a binary needs src_1, which is absent"},
       {"C3", "binary alg=add src=f32:8x9:ab src1=f32:8x9:ab", invalid, "a binary needs dst, which is absent"},

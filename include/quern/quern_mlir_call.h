@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-/** Bit of quern_mlir_function_t::flags: quern_primitive_attr_set_mlir_allow_naive(). */
+/** Bit of quern_mlir_function_t::flags with the effect of quern_primitive_attr_set_mlir_allow_naive(). */
 #define QUERN_MLIR_ALLOW_NAIVE 1u
 /** Bit of quern_mlir_function_t::flags: the kernel's code is linked with the caller; `entries` are its addresses. */
 #define QUERN_MLIR_LINKED 2u

@@ -16,7 +16,7 @@
 
 namespace quern {
 
-/// In the order in which a kernel passes through them.
+/// The stages of a kernel, in the order in which it passes through them.
 enum class Stage : int32_t { Verify, Key, Lookup, Emit, Schedule, Lower, Codegen, Load, Run };
 
 inline constexpr std::array<std::string_view, 9> stageNames = {"verify", "key",     "lookup", "emit", "schedule",

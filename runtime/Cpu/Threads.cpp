@@ -91,8 +91,9 @@ public:
       return new Arena;
     });
   }
-  /// Returns null at the end of the process, after giveUp(), and in the child of a fork whose parent used oneTBB. There
-  /// oneTBB's workers do not exist, their locks are never released, and oneTBB cannot be initialized again.
+  /// Returns the arena for the present number of threads. Returns null at the end of the process, after giveUp(), and
+  /// in the child of a fork whose parent used oneTBB. In such a child, oneTBB's workers do not exist, their locks are
+  /// never released, and oneTBB cannot be initialized again.
   std::shared_ptr<tbb::task_arena> current();
   /// Prevents further use of oneTBB. A failure may have left its initialization pending, and the next call would wait
   /// for it forever.

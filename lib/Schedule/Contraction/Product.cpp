@@ -154,7 +154,7 @@ LogicalResult Reader::chooseLanes() {
   return success();
 }
 
-/// For a single column without gates: the rows distinguish the factors.
+/// Chooses a loop of one index as the columns, if there are no gates. The rows then distinguish the factors.
 LogicalResult Reader::chooseOneColumn() {
   auto *single = llvm::find(extents, 1);
   if (single == extents.end())

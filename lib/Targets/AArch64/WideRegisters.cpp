@@ -60,7 +60,7 @@ private:
     return narrow;
   }
 
-  /// Returns the other registers, except callee-saved ones.
+  /// Returns the allocatable registers of `wide` that are not in `narrow`, except callee-saved ones.
   static SmallVector<MCPhysReg, 32> othersIn(const TargetRegisterClass &wide, const BitVector &narrow,
                                              const MachineFunction &function) {
     const TargetRegisterInfo &info = *function.getSubtarget().getRegisterInfo();

@@ -149,8 +149,8 @@ void RnnEmitter::emitResult() {
     program.endLoop();
 }
 
-/// For training with a projection and concatenated directions: copies the states of both directions into one matrix for
-/// the layer above, because the workspace stores the directions separately.
+/// Copies the states of both directions into one matrix for the layer above, in training with a projection and
+/// concatenated directions, because the workspace stores the directions separately.
 void RnnEmitter::emitStacked(int64_t layer) {
   if (!states.isKept || context.areRowsRounded() || s.directions == 1 || !(rnn.flags & RnnStackConcatenated) ||
       layer + 1 == s.layers)

@@ -53,7 +53,7 @@ void Emitter::emitShift() {
       emitSums(turns, index(0), /*rows=*/0, tile.shift);
 }
 
-/// For patches, sums are those of pairs of rows; an odd last row is paired with zeros.
+/// Emits the sums of a block. Patches sum pairs of rows; an odd last row is paired with zeros.
 void Emitter::emitSums(ArrayRef<Plan::Step> turns, Value row, int64_t rows, Values &sums) {
   if (!isPatch(plan.dots[turns[0][0]]))
     return emitLoops(turns, row, rows, sums);

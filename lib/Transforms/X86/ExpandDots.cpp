@@ -56,7 +56,7 @@ private:
       return broadcastFirst(wide ? roundedPair(wide) : dot.first, VectorType::get({wide ? 4 : 1}, b.getI32Type()));
     });
   }
-  /// Rounds a pair; the first word of the result contains it.
+  /// Rounds a pair to bf16 and returns it in the first word of a vector.
   Value roundedPair(Value wide) {
     Value four = vector::ShuffleOp::create(b, loc, wide, wide, ArrayRef<int64_t>{0, 1, 0, 1});
     auto narrow = VectorType::get({8}, b.getBF16Type()), mask = VectorType::get({4}, b.getI1Type());

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Every type between every pair of families of layouts. Elements are random bits, which include every NaN and denormal.
-// The padding of a source is not read, so it is random too.
+// Tests that reorders of every type from one family of layouts to another and back reproduce all bits. Elements are
+// random bits, which include NaNs and denormals. Reorders do not read the padding of a source, so it is also random.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"

@@ -49,7 +49,10 @@ CELLS = {"vanilla_rnn": vanilla, "vanilla_lstm": lstm, "vanilla_gru": gru, "lbr_
 
 
 def forwardFunction(rnn):
-    """x [T, N, C], parameters and states of each layer and direction, attention -> h of the last layer, last states."""
+    """Returns a function that computes h of the last layer and the last states of every layer and direction.
+
+    Its arguments are x [T, N, C], the parameters and first states of every layer and direction, and the attention or
+    None."""
     cell = driver.pick(CELLS, rnn.cell)
 
     def function(x, parameters, states, attention):

@@ -24,7 +24,7 @@ BINARY = {"binary_add": jnp.add, "binary_mul": jnp.multiply, "binary_max": jnp.m
 
 
 def forwardFunction(problem):
-    """x, scales by argument, operands in order -> y."""
+    """Returns a function that computes y of x, the scales by argument, and the operands of post-ops in order."""
     softmax, axis = driver.pick(FORWARD, problem.parameters["algorithm"]), problem.parameters["axis"]
     dtype = TYPES[problem.tensors["dst"]["type"]]
     steps = [(driver.pick(ELTWISE if post["kind"] == "eltwise" else BINARY, post["alg"]), post)
@@ -43,7 +43,7 @@ def forwardFunction(problem):
 
 
 def backwardFunction(problem):
-    """The derivative that automatic differentiation computes for softmax, written explicitly: d and dd -> ds."""
+    """Returns a function that computes ds from d and dd by the explicit derivative of softmax."""
     axis, dtype = problem.parameters["axis"], TYPES[problem.tensors["diff_src"]["type"]]
     isLog = driver.pick({"softmax_accurate": False, "softmax_log": True}, problem.parameters["algorithm"])
 

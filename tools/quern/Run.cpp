@@ -67,6 +67,8 @@ struct RunReport {
   std::string pack;              ///< pack of the kernel; empty if it is from no pack
   Timing timing;
   int64_t bytes = 0;
+  int64_t operations = 0;    ///< in products of matrices; 0: none, or unknown
+  bool isOfIntegers = false; ///< true if the factors of the products are integers
   bool wasChecked = false;
   Verdict verdict;
   std::string verdictText, strayWrites;
@@ -115,6 +117,8 @@ private:
     if (!sized)
       return sized.takeError();
     report.bytes = sized->bytesMoved();
+    report.operations = sized->productOperations();
+    report.isOfIntegers = report.operations && !isFloating(sized->verified.arguments.front().desc.dataType);
     Result<Kernel> kernel = Kernel::create(device, given->text);
     if (!kernel)
       return kernel.takeError();
@@ -251,6 +255,10 @@ Json toJson(const RunReport &report) {
   json["run_ns"] = {{"min", report.timing.minNs}, {"median", report.timing.medianNs}, {"runs", report.timing.runs}};
   json["bytes"] = report.bytes;
   json["gb_per_s"] = report.timing.gbPerS(report.bytes);
+  if (report.operations) {
+    json["operations"] = report.operations;
+    json["gop_per_s"] = report.timing.perNs(report.operations);
+  }
   if (report.wasChecked) {
     // JSON has no infinity: the error of a misplaced NaN or infinity is null.
     Json worst = std::isfinite(report.verdict.worst) ? Json(report.verdict.worst) : nullptr;
@@ -275,8 +283,13 @@ void print(const RunReport &report, const RunOptions &options) {
     std::cout << ", compiled in " << formatNs(static_cast<double>(report.info.compile_ns));
   else if (report.info.origin != quern_origin_none)
     std::cout << ", ready in " << formatNs(static_cast<double>(report.info.create_ns));
-  std::cout << ", runs in " << formatNs(report.timing.minNs) << " (median " << formatNs(report.timing.medianNs) << "), "
-            << formatFixed(report.timing.gbPerS(report.bytes), 1) << " GB/s\n";
+  std::cout << ", runs in " << formatNs(report.timing.minNs) << " (median " << formatNs(report.timing.medianNs)
+            << "), ";
+  if (report.operations)
+    std::cout << formatFixed(report.timing.perNs(report.operations), 1)
+              << (report.isOfIntegers ? " GOP/s\n" : " GFLOP/s\n");
+  else
+    std::cout << formatFixed(report.timing.gbPerS(report.bytes), 1) << " GB/s\n";
   if (report.wasChecked) {
     std::ostringstream error;
     error.precision(2);

@@ -19,7 +19,9 @@ namespace quern {
 struct Timing {
   double minNs = 0, medianNs = 0;
   int64_t runs = 0;
-  double gbPerS(int64_t bytes) const { return minNs > 0 ? static_cast<double>(bytes) / minNs : 0; }
+  double gbPerS(int64_t bytes) const { return perNs(bytes); }
+  /// Returns a number per nanosecond of the fastest run, that is, in units of 10^9 per second.
+  double perNs(int64_t number) const { return minNs > 0 ? static_cast<double>(number) / minNs : 0; }
 };
 
 /// Calls `run` (which returns a Result<void>) `minRuns` times, then continues until `seconds` have passed. Executions

@@ -13,6 +13,8 @@
 #include "Kernel.h"
 #include "Output.h"
 
+#include "Primitives/Rnn/Shape.h"
+
 #include <algorithm>
 
 namespace quern {
@@ -97,6 +99,31 @@ int64_t Problem::bytesMoved() const {
                  ? 0
                  : argument.desc.elements() * bitsOf(argument.desc.dataType) / 8;
   return bytes;
+}
+
+namespace {
+
+int64_t operationsOf(const GemmDesc &gemm) { return 2 * gemm.src.dims[0] * gemm.src.dims[1] * gemm.dst.dims[1]; }
+
+/// Backward has two products for each product of forward: one for the gradient of each factor.
+int64_t operationsOf(const RnnDesc &rnn) {
+  const auto shape = rnn::Shape::of(rnn);
+  const int64_t gates = shape.gates * shape.dhc * (shape.slc + shape.sic);
+  const int64_t projection = rnn.weightsProjection.isZero() ? 0 : shape.dhc * shape.dic;
+  const int64_t cells = shape.layers * shape.directions * shape.steps * shape.batch;
+  return 2 * cells * (gates + projection) * (rnn::isBackward(rnn) ? 2 : 1);
+}
+
+} // namespace
+
+int64_t Problem::productOperations() const {
+  for (const ArgumentInfo &argument : verified.arguments)
+    if (argument.desc.hasRuntimeDims())
+      return 0;
+  if (const auto *gemm = std::get_if<GemmDesc>(&desc().op))
+    return operationsOf(*gemm);
+  const auto *boxed = std::get_if<Boxed<RnnDesc>>(&desc().op);
+  return boxed && (*boxed)->seqLengths.isZero() ? operationsOf(**boxed) : 0;
 }
 
 bool Problem::wasAny(std::string_view tensor) const {

@@ -27,6 +27,9 @@ struct Problem {
   const PrimitiveDesc &desc() const { return verified.desc; }
   /// Bytes of the inputs and outputs, each element once and without gaps. Used to compute GB/s.
   int64_t bytesMoved() const;
+  /// Number of operations in the products of matrices of a gemm or an RNN, two for each multiply-add, for all steps of
+  /// each sequence. 0 for other primitives, and if a size or the length of a sequence is known only at execution.
+  int64_t productOperations() const;
   /// Returns true if the line has `any` as the layout of this tensor.
   bool wasAny(std::string_view tensor) const;
 };

@@ -5,21 +5,25 @@
 # the command to run and fails. Usually nothing is missing, so `dpkg-query` is queried first.
 #
 #   tools/deps.sh                 packages for building and testing
+#   tools/deps.sh --build         packages for building only, without the servers, browser and debugger of the tests
 #   tools/deps.sh --spirv-check   also those of tools/spirv-check: Intel's compiler and driver, oclgrind (200 MB)
 #   tools/deps.sh --arm64         also those that the preset arm64 builds with and runs its programs in: QEMU, and
 #                                 Debian's libraries for arm64 in build/peers/arm64 (430 MB)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+# Packages that configuring and building need, the tests included.
 packages=(
   cmake ninja-build pkg-config git g++
-  clang-22 clang-format-22 clang-tidy-22 lld-22 libclang-rt-22-dev
-  llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools
+  clang-22 lld-22 llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools
   libtbb-dev libcli11-dev nlohmann-json3-dev libxxhash-dev libzstd-dev
-  libgtest-dev libgmock-dev libbenchmark-dev
-  libze-dev libze1 opencl-c-headers spirv-tools
-  libhiredis-dev libcurl4-openssl-dev libsodium-dev redis-server nginx-light openssl
-  python3 python3-dev python3-venv chromium gdb doxygen
+  libgtest-dev libgmock-dev libze-dev opencl-c-headers
+  libhiredis-dev libcurl4-openssl-dev libsodium-dev python3
+)
+# Packages that running the tests, sanitizers, formatting and the Python module need.
+testPackages=(
+  clang-format-22 clang-tidy-22 libclang-rt-22-dev libbenchmark-dev libze1 spirv-tools
+  redis-server nginx-light openssl python3-dev python3-venv chromium gdb doxygen
 )
 spirvPackages=(spirv-tools intel-opencl-icd libze1 oclgrind llvm-spirv-14 binutils)
 # Libraries of libquern, its tests and the compiler, in a separate root, because some of these packages cannot be
@@ -29,16 +33,19 @@ arm64Packages=(
   libcli11-dev nlohmann-json3-dev libgtest-dev libgmock-dev opencl-c-headers libmlir-22
 )
 arm64=
+tests=1
 for option in "$@"; do
   case "$option" in
+    --build) tests= ;;
     --spirv-check) packages+=("${spirvPackages[@]}") ;;
     --arm64) packages+=(qemu-user-static) arm64=1 ;;
     *)
-      echo "usage: tools/deps.sh [--spirv-check] [--arm64]" >&2
+      echo "usage: tools/deps.sh [--build] [--spirv-check] [--arm64]" >&2
       exit 2
       ;;
   esac
 done
+[ -z "$tests" ] || packages+=("${testPackages[@]}")
 
 # arm64Root: unpacks Debian's packages for arm64 and their dependencies below build/peers/arm64, which is complete if it
 # has the file `installed`. apt also keeps its state there, so the system's packages and architectures do not change and

@@ -182,11 +182,14 @@ join() {
   done
 }
 
-# build PRESET TARGET…: builds targets of a preset. A release that is built from nothing compiles the tests of each
-# folder as one source. By default, the address sanitizer leaves out the tests of recipes, which are half of its time.
+# build PRESET TARGET…: builds targets of a preset. A release that is built from nothing, or by tools/try.sh, compiles
+# the tests of each folder as one source. By default, the address sanitizer leaves out the tests of recipes, which are
+# half of its time.
 build() {
   local settings=()
-  [ -e "build/$1/CMakeCache.txt" ] || [ "$1" != release ] || settings=(-DQUERN_UNITY=TESTS)
+  if [ "$1" = release ] && ! grep -Eqs '^QUERN_UNITY:STRING=(OFF|TESTS)$' build/release/CMakeCache.txt; then
+    settings=(-DQUERN_UNITY=TESTS)
+  fi
   [ "$1" != asan ] || settings=(-DQUERN_TEST_RECIPES="$(pick OFF OFF ON)")
   cmake --preset "$1" "${settings[@]}" && cmake --build --preset "$1" --target "${@:2}" -- -k 0
 }

@@ -2,20 +2,24 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Installs missing packages, builds, and runs softmax, reorders and an LSTM of the sizes of real models. For each,
-# prints the descriptor, the origin of the kernel, the times to compile and run it, and the largest error against the
-# double-precision reference. In a second run every kernel comes from the disk cache (`build/release/bin/quern cache
-# clear` empties it).
+# Installs the packages that building needs, builds the programs of README.md, and runs softmax, reorders, a product of
+# matrices and an LSTM of the sizes of real models. For each, prints the descriptor, the origin of the kernel, the times
+# to compile and run it, GB/s or GFLOP/s, and the largest error against the double-precision reference. In a second run
+# every kernel comes from the disk cache (`build/release/bin/quern cache clear` empties it).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-tools/deps.sh
+tools/deps.sh --build
 
 log=build/release/build.log
 mkdir -p build/release
-echo "building (build/release; the first time takes some minutes)"
+# Unity builds take less time from nothing. tools/test.sh builds the libraries from separate units again.
+fromNothing=()
+[ -e build/release/CMakeCache.txt ] || fromNothing=(-DQUERN_UNITY=ALL)
+echo "building (build/release; the first time takes about ten minutes)"
 if ! {
-  cmake --preset release && cmake --build --preset release --target quern_tool quern_compiler
+  cmake --preset release "${fromNothing[@]}" &&
+    cmake --build --preset release --target quern_tool quern_compiler quern-opt
 } > "$log" 2>&1; then
   tail -n 40 "$log" >&2
   echo "tools/try.sh: the build failed; all of its output is in $log" >&2
@@ -33,3 +37,8 @@ done
 wait "$build"
 
 build/release/bin/quern run -f test/problems/try.desc --check
+
+echo
+echo "Next, look at a kernel:"
+echo "  export PATH=\"$PWD/build/release/bin:\$PATH\""
+echo "  quern dump 'softmax fwd_i src=f32:4x5:ab dst=f32:4x5:ab axis=1' --stage=emit"

@@ -89,7 +89,7 @@ std::string gridOf(const LogAxes &axes) {
   for (double value : decades(axes.y0, axes.y1))
     svg += lineFrom(axes.left, axes.y(value), axes.right, axes.y(value), "grid") +
            textAt(axes.left - 4, axes.y(value) + 4, shortly(value), "end");
-  return svg + textAt(axes.right, axes.bottom + 28, "flops per byte", "end") + textAt(4, axes.top - 4, "GFlop/s");
+  return svg + textAt(axes.right, axes.bottom + 28, "flops per byte", "end") + textAt(4, axes.top - 4, "GFLOP/s");
 }
 
 /// Returns the line of a bandwidth, up to the peak.
@@ -111,7 +111,7 @@ std::string rooflineMarks(const RoofLimits &limits, const std::vector<RoofPoint>
   svg += "<g>" +
          lineFrom(axes.x(std::min(peak / std::max(copy, memory), std::pow(10, axes.x1))), axes.y(peak), axes.right,
                   axes.y(peak), "roof") +
-         "<title>multiply-adds of f32: " + shortly(peak) + " GFlop/s</title></g>" +
+         "<title>multiply-adds of f32: " + shortly(peak) + " GFLOP/s</title></g>" +
          textAt(axes.right - 2, axes.y(peak) - 4, "peak " + shortly(peak), "end");
   for (const RoofPoint &point : points) {
     const double x = axes.x(point.intensity), y = axes.y(point.gflops);

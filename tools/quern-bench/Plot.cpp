@@ -159,7 +159,7 @@ std::string plotRoofline(const Report &report) {
     const size_t series = static_cast<size_t>(std::ranges::find(groups, group) - groups.begin());
     const double ns = ours->second.minimum();
     points.push_back({*flops / bytes, *flops / ns, "",
-                      row.problem.title() + ": " + shortly(*flops / ns) + " GFlop/s, " + shortly(bytes / ns) + " GB/s",
+                      row.problem.title() + ": " + shortly(*flops / ns) + " GFLOP/s, " + shortly(bytes / ns) + " GB/s",
                       "", seriesOf(series)});
   }
   constexpr int64_t memoryBytes = int64_t(256) << 20;

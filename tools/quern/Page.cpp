@@ -48,7 +48,7 @@ void noteCosts(const nlohmann::json &loop, const nlohmann::json &offsets, LineNo
         continue;
       const nlohmann::json &cost = estimate["costs"][next++];
       notes.titles[line] += (notes.titles[line].empty() ? "" : "; ") + estimate["machine"].get<std::string>() +
-                            ": latency " + cost[0].dump() + ", one in " + cost[1].dump() + " cycles";
+                            ": latency " + cost[0].dump() + " cycles, one per " + cost[1].dump() + " cycles";
     }
   }
 }

@@ -30,7 +30,7 @@ std::string listOf(const nlohmann::json &names) {
 }
 
 /// Returns "reads 192 bytes by 3 loads, 3 operations (48 flops)".
-std::string turnOf(const nlohmann::json &loop) {
+std::string workOf(const nlohmann::json &loop) {
   auto number = [&](const char *key) { return loop[key].get<int64_t>(); };
   std::string text;
   auto add = [&](const std::string &what) { text += (text.empty() ? "" : ", ") + what; };
@@ -97,10 +97,10 @@ std::string loopsOf(const nlohmann::json &trace, const std::string &suffix) {
     int64_t space = 0;
     for (const nlohmann::json &loop : stage["loops"]) {
       space = loop.value("space", space);
-      const std::string turn = turnOf(loop), kept = keptOf(loop), share = shareOf(trace, loop);
+      const std::string work = workOf(loop), kept = keptOf(loop), share = shareOf(trace, loop);
       html += "<a style=\"padding-left:" + std::to_string(2 * loop["depth"].get<int64_t>()) + "em\" href=\"" +
               linkTo("schedule" + suffix, loop["line"]) + "\">" + escaped(nameOfLoop(loop, space)) +
-              (turn.empty() ? "" : ": " + turn) + (kept.empty() ? "" : "<small>" + escaped(kept) + "</small>") +
+              (work.empty() ? "" : ": " + work) + (kept.empty() ? "" : "<small>" + escaped(kept) + "</small>") +
               (share.empty() ? "" : "<b>" + share + "</b>") + "</a>";
     }
     html += "</div>";
@@ -114,9 +114,9 @@ int64_t countIn(const nlohmann::json &lines, const nlohmann::json &loop) {
 }
 
 std::string boundOf(const std::string &bound) {
-  return bound == "latency"    ? "by latency"
-         : bound == "dispatch" ? "by the micro-operations that start per cycle"
-                               : "by port " + bound;
+  return bound == "latency"    ? "bound by latency"
+         : bound == "dispatch" ? "bound by the number of micro-operations per cycle"
+                               : "bound by port " + bound;
 }
 
 /// Returns one row of the table: a loop on one processor. Ports that are used less than half as much as the busiest are
@@ -149,7 +149,8 @@ std::string estimatesOf(const nlohmann::json &trace, const std::string &suffix) 
   for (const nlohmann::json &stage : trace["stages"]) {
     if (!stage.contains("innermost") || stage["innermost"].empty())
       continue;
-    html += "<h3>Innermost loops of the assembly: an iteration by LLVM's models (llvm-mca), with all data in L1</h3>";
+    html += "<h3>Innermost loops of the assembly: cycles per iteration by LLVM's models (llvm-mca), with all data in "
+            "L1</h3>";
     for (const nlohmann::json &loop : stage["innermost"]) {
       const nlohmann::json &marks = stage["marks"];
       html += "<table><caption><a href=\"" + linkTo("assembly" + suffix, loop["first"]) + "\">lines " +
@@ -194,9 +195,11 @@ std::string measuredOf(const nlohmann::json &trace, const std::string &suffix) {
                flops = measured["flops"].is_null() ? 0 : measured["flops"].get<double>(),
                copy = bytes / measured["copyGbPerS"].get<double>(), peak = flops / measured["peakGflops"].get<double>();
   char ofCopy[80], ofPeak[80] = "";
-  std::snprintf(ofCopy, sizeof(ofCopy), "%.2f times a copy of its bytes (%s)", ns / copy, timeText(copy).c_str());
+  std::snprintf(ofCopy, sizeof(ofCopy), "%.2f times as long as a copy of its bytes (%s)", ns / copy,
+                timeText(copy).c_str());
   if (flops > 0)
-    std::snprintf(ofPeak, sizeof(ofPeak), ", %.2f times its flops at the peak (%s)", ns / peak, timeText(peak).c_str());
+    std::snprintf(ofPeak, sizeof(ofPeak), ", %.2f times as long as its flops at the peak (%s)", ns / peak,
+                  timeText(peak).c_str());
   const nlohmann::json &samples = measured["samples"];
   const std::string sampled = samples.contains("whyNot") ? samples["whyNot"].get<std::string>()
                                                          : std::to_string(samples["inside"].get<int64_t>()) + " of " +

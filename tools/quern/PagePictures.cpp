@@ -25,7 +25,7 @@ std::vector<RoofPoint> pointsOf(const nlohmann::json &measured, const std::strin
                flops = measured["flops"].is_null() ? 0 : measured["flops"].get<double>();
   if (flops > 0 && bytes > 0)
     points.push_back({flops / bytes, flops / ns, "kernel",
-                      "kernel: " + timeText(ns) + ", " + shortly(flops / ns) + " GFlop/s, " + shortly(bytes / ns) +
+                      "kernel: " + timeText(ns) + ", " + shortly(flops / ns) + " GFLOP/s, " + shortly(bytes / ns) +
                           " GB/s of reads and writes",
                       "", "whole"});
   for (const nlohmann::json &sweep : measured["sweeps"]) {
@@ -34,7 +34,7 @@ std::vector<RoofPoint> pointsOf(const nlohmann::json &measured, const std::strin
       continue;
     const std::string line = std::to_string(sweep["line"].get<int64_t>());
     points.push_back({computed / moved, computed / own, line,
-                      "loop of line " + line + ": " + timeText(own) + ", " + shortly(computed / own) + " GFlop/s, " +
+                      "loop of line " + line + ": " + timeText(own) + ", " + shortly(computed / own) + " GFLOP/s, " +
                           shortly(moved / own) + " GB/s with its loads and stores",
                       "#" + place + line, ""});
   }

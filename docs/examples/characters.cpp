@@ -65,9 +65,7 @@ public:
         weightsIter(channels * cell.gates * channels, 0.2f, 2), bias(cell.biases * channels, 0.1f, 3),
         output(channels * symbols, 0.2f, 4) {
     rnn = describe(cell);
-    rnn.prop = prop_kind::forward_training;
     const rnn_forward::primitive_desc forwardDesc(cpu, rnn);
-    rnn.prop = prop_kind::backward;
     forward = rnn_forward(forwardDesc);
     backward = rnn_backward(rnn_backward::primitive_desc(cpu, rnn, forwardDesc));
     workspace = memory(forwardDesc.workspace_desc(), cpu); // written by forward, read by backward

@@ -60,33 +60,16 @@ QUERN_API quern_status_t quern_rnn_forward_primitive_desc_create(quern_primitive
         quern_engine_t engine, const quern_rnn_forward_t *rnn, const_quern_primitive_attr_t attr) QUERN_NOEXCEPT;
 
 /**
- * Parameters of the gradients of an RNN: the tensors of forward, then their gradients in f32, each with the dims of its
+ * Parameters of the gradients of an RNN: the RNN, and the gradients of its tensors in f32, each with the dims of its
  * tensor. Gradients of weights and bias are added to the present contents of their memory, or overwrite them
  * (quern_rnn_flags_diff_weights_overwrite). A gradient that is absent is not computed; at least one must be present. An
- * execution also takes the workspace of forward_training. Zero the structure, set `size`, then the fields that apply.
+ * execution also takes the workspace of forward_training. bias, dst_iter and dst_iter_c are not read. Zero the
+ * structure, set `size` and `forward`, then the fields that apply.
  */
 typedef struct {
-  size_t size;                     /**< sizeof(quern_rnn_backward_t); fields beyond it are absent */
-  quern_prop_kind_t prop_kind;     /**< backward */
-  quern_alg_kind_t cell_kind;      /**< quern_vanilla_rnn to quern_lbr_augru */
-  quern_rnn_direction_t direction; /**< order of the steps */
-  quern_alg_kind_t activation;     /**< vanilla_rnn: eltwise_relu, eltwise_tanh or eltwise_logistic; otherwise undef */
-  float alpha;                     /**< slope of relu for negative values */
-  float beta;                      /**< unused; no activation has a second parameter */
-  unsigned flags;                  /**< bits of quern_rnn_flags_t */
-  const_quern_memory_desc_t src_layer_desc;          /**< T, N, SLC */
-  const_quern_memory_desc_t src_iter_desc;           /**< L, D, N, SIC; optional */
-  const_quern_memory_desc_t src_iter_c_desc;         /**< L, D, N, DHC; lstm, with src_iter */
-  const_quern_memory_desc_t attention_desc;          /**< T, N, 1; augru, lbr_augru */
-  const_quern_memory_desc_t seq_lengths_desc;        /**< s32, N; optional */
-  const_quern_memory_desc_t weights_layer_desc;      /**< L, D, SLC, G, DHC */
-  const_quern_memory_desc_t weights_iter_desc;       /**< L, D, SIC, G, DHC */
-  const_quern_memory_desc_t weights_peephole_desc;   /**< L, D, 3, DHC; lstm, optional */
-  const_quern_memory_desc_t weights_projection_desc; /**< L, D, DHC, DIC; lstm, optional */
-  const_quern_memory_desc_t bias_desc;               /**< L, D, G, DHC; linear before reset G + 1; optional; not read */
-  const_quern_memory_desc_t dst_layer_desc;          /**< T, N, DIC; bidirectional_concat 2 DIC */
-  const_quern_memory_desc_t dst_iter_desc;           /**< L, D, N, DIC; optional; not read */
-  const_quern_memory_desc_t dst_iter_c_desc;         /**< L, D, N, DHC; lstm, with dst_iter; not read */
+  size_t size; /**< sizeof(quern_rnn_backward_t); fields beyond it are absent */
+  /** The RNN, with its own size and with prop_kind forward_training; layouts may differ from those of the hint. */
+  const quern_rnn_forward_t *forward;
   const_quern_memory_desc_t diff_src_layer_desc;     /**< gradient of src_layer */
   const_quern_memory_desc_t diff_src_iter_desc;      /**< gradient of src_iter */
   const_quern_memory_desc_t diff_src_iter_c_desc;    /**< gradient of src_iter_c */
@@ -239,10 +222,11 @@ QUERN_API quern_status_t quern_lbr_augru_forward_primitive_desc_create(quern_pri
  *
  * @param primitive_desc Receives the descriptor, which the caller owns (quern_primitive_desc_destroy()).
  * @param engine The engine that computes it; may be destroyed before the descriptor.
- * @param prop_kind,activation,direction,src_layer_desc,src_iter_desc,weights_layer_desc As in quern_rnn_backward_t.
- * @param weights_iter_desc,bias_desc,dst_layer_desc,dst_iter_desc,diff_src_layer_desc As in quern_rnn_backward_t.
- * @param diff_src_iter_desc,diff_weights_layer_desc,diff_weights_iter_desc,diff_bias_desc As in quern_rnn_backward_t.
- * @param diff_dst_layer_desc,diff_dst_iter_desc,flags,alpha,beta As in quern_rnn_backward_t.
+ * @param prop_kind quern_backward.
+ * @param activation,direction,src_layer_desc,src_iter_desc,weights_layer_desc As in quern_rnn_forward_t.
+ * @param weights_iter_desc,bias_desc,dst_layer_desc,dst_iter_desc,flags,alpha,beta As in quern_rnn_forward_t.
+ * @param diff_src_layer_desc,diff_src_iter_desc,diff_weights_layer_desc As in quern_rnn_backward_t.
+ * @param diff_weights_iter_desc,diff_bias_desc,diff_dst_layer_desc,diff_dst_iter_desc As in quern_rnn_backward_t.
  * @param hint_fwd_pd As in quern_rnn_backward_primitive_desc_create().
  * @param attr Attributes; null: the defaults.
  * @return As quern_rnn_backward_primitive_desc_create().
@@ -265,12 +249,14 @@ QUERN_API quern_status_t quern_vanilla_rnn_backward_primitive_desc_create(quern_
  *
  * @param primitive_desc Receives the descriptor, which the caller owns (quern_primitive_desc_destroy()).
  * @param engine The engine that computes it; may be destroyed before the descriptor.
- * @param prop_kind,direction,src_layer_desc,src_iter_desc,src_iter_c_desc As in quern_rnn_backward_t.
- * @param weights_layer_desc,weights_iter_desc,weights_peephole_desc,weights_projection_desc As in quern_rnn_backward_t.
- * @param bias_desc,dst_layer_desc,dst_iter_desc,dst_iter_c_desc,diff_src_layer_desc As in quern_rnn_backward_t.
- * @param diff_src_iter_desc,diff_src_iter_c_desc,diff_weights_layer_desc As in quern_rnn_backward_t.
- * @param diff_weights_iter_desc,diff_weights_peephole_desc,diff_weights_projection_desc As in quern_rnn_backward_t.
- * @param diff_bias_desc,diff_dst_layer_desc,diff_dst_iter_desc,diff_dst_iter_c_desc,flags As in quern_rnn_backward_t.
+ * @param prop_kind quern_backward.
+ * @param direction,src_layer_desc,src_iter_desc,src_iter_c_desc,weights_layer_desc As in quern_rnn_forward_t.
+ * @param weights_iter_desc,weights_peephole_desc,weights_projection_desc,bias_desc As in quern_rnn_forward_t.
+ * @param dst_layer_desc,dst_iter_desc,dst_iter_c_desc,flags As in quern_rnn_forward_t.
+ * @param diff_src_layer_desc,diff_src_iter_desc,diff_src_iter_c_desc As in quern_rnn_backward_t.
+ * @param diff_weights_layer_desc,diff_weights_iter_desc,diff_weights_peephole_desc As in quern_rnn_backward_t.
+ * @param diff_weights_projection_desc,diff_bias_desc,diff_dst_layer_desc,diff_dst_iter_desc As in quern_rnn_backward_t.
+ * @param diff_dst_iter_c_desc As in quern_rnn_backward_t.
  * @param hint_fwd_pd As in quern_rnn_backward_primitive_desc_create().
  * @param attr Attributes; null: the defaults.
  * @return As quern_rnn_backward_primitive_desc_create().
@@ -296,10 +282,11 @@ QUERN_API quern_status_t quern_lstm_backward_primitive_desc_create(quern_primiti
  *
  * @param primitive_desc Receives the descriptor, which the caller owns (quern_primitive_desc_destroy()).
  * @param engine The engine that computes it; may be destroyed before the descriptor.
- * @param prop_kind,direction,src_layer_desc,src_iter_desc,weights_layer_desc As in quern_rnn_backward_t.
- * @param weights_iter_desc,bias_desc,dst_layer_desc,dst_iter_desc,diff_src_layer_desc As in quern_rnn_backward_t.
- * @param diff_src_iter_desc,diff_weights_layer_desc,diff_weights_iter_desc,diff_bias_desc As in quern_rnn_backward_t.
- * @param diff_dst_layer_desc,diff_dst_iter_desc,flags As in quern_rnn_backward_t.
+ * @param prop_kind quern_backward.
+ * @param direction,src_layer_desc,src_iter_desc,weights_layer_desc,weights_iter_desc As in quern_rnn_forward_t.
+ * @param bias_desc,dst_layer_desc,dst_iter_desc,flags As in quern_rnn_forward_t.
+ * @param diff_src_layer_desc,diff_src_iter_desc,diff_weights_layer_desc As in quern_rnn_backward_t.
+ * @param diff_weights_iter_desc,diff_bias_desc,diff_dst_layer_desc,diff_dst_iter_desc As in quern_rnn_backward_t.
  * @param hint_fwd_pd As in quern_rnn_backward_primitive_desc_create().
  * @param attr Attributes; null: the defaults.
  * @return As quern_rnn_backward_primitive_desc_create().
@@ -321,10 +308,11 @@ QUERN_API quern_status_t quern_gru_backward_primitive_desc_create(quern_primitiv
  *
  * @param primitive_desc Receives the descriptor, which the caller owns (quern_primitive_desc_destroy()).
  * @param engine The engine that computes it; may be destroyed before the descriptor.
- * @param prop_kind,direction,src_layer_desc,src_iter_desc,weights_layer_desc As in quern_rnn_backward_t.
- * @param weights_iter_desc,bias_desc,dst_layer_desc,dst_iter_desc,diff_src_layer_desc As in quern_rnn_backward_t.
- * @param diff_src_iter_desc,diff_weights_layer_desc,diff_weights_iter_desc,diff_bias_desc As in quern_rnn_backward_t.
- * @param diff_dst_layer_desc,diff_dst_iter_desc,flags As in quern_rnn_backward_t.
+ * @param prop_kind quern_backward.
+ * @param direction,src_layer_desc,src_iter_desc,weights_layer_desc,weights_iter_desc As in quern_rnn_forward_t.
+ * @param bias_desc,dst_layer_desc,dst_iter_desc,flags As in quern_rnn_forward_t.
+ * @param diff_src_layer_desc,diff_src_iter_desc,diff_weights_layer_desc As in quern_rnn_backward_t.
+ * @param diff_weights_iter_desc,diff_bias_desc,diff_dst_layer_desc,diff_dst_iter_desc As in quern_rnn_backward_t.
  * @param hint_fwd_pd As in quern_rnn_backward_primitive_desc_create().
  * @param attr Attributes; null: the defaults.
  * @return As quern_rnn_backward_primitive_desc_create().
@@ -346,10 +334,11 @@ QUERN_API quern_status_t quern_lbr_gru_backward_primitive_desc_create(quern_prim
  *
  * @param primitive_desc Receives the descriptor, which the caller owns (quern_primitive_desc_destroy()).
  * @param engine The engine that computes it; may be destroyed before the descriptor.
- * @param prop_kind,direction,src_layer_desc,src_iter_desc,attention_desc,weights_layer_desc As in quern_rnn_backward_t.
- * @param weights_iter_desc,bias_desc,dst_layer_desc,dst_iter_desc,diff_src_layer_desc As in quern_rnn_backward_t.
- * @param diff_src_iter_desc,diff_attention_desc,diff_weights_layer_desc As in quern_rnn_backward_t.
- * @param diff_weights_iter_desc,diff_bias_desc,diff_dst_layer_desc,diff_dst_iter_desc,flags As in quern_rnn_backward_t.
+ * @param prop_kind quern_backward.
+ * @param direction,src_layer_desc,src_iter_desc,attention_desc,weights_layer_desc As in quern_rnn_forward_t.
+ * @param weights_iter_desc,bias_desc,dst_layer_desc,dst_iter_desc,flags As in quern_rnn_forward_t.
+ * @param diff_src_layer_desc,diff_src_iter_desc,diff_attention_desc,diff_weights_layer_desc As in quern_rnn_backward_t.
+ * @param diff_weights_iter_desc,diff_bias_desc,diff_dst_layer_desc,diff_dst_iter_desc As in quern_rnn_backward_t.
  * @param hint_fwd_pd As in quern_rnn_backward_primitive_desc_create().
  * @param attr Attributes; null: the defaults.
  * @return As quern_rnn_backward_primitive_desc_create().
@@ -372,10 +361,11 @@ QUERN_API quern_status_t quern_augru_backward_primitive_desc_create(quern_primit
  *
  * @param primitive_desc Receives the descriptor, which the caller owns (quern_primitive_desc_destroy()).
  * @param engine The engine that computes it; may be destroyed before the descriptor.
- * @param prop_kind,direction,src_layer_desc,src_iter_desc,attention_desc,weights_layer_desc As in quern_rnn_backward_t.
- * @param weights_iter_desc,bias_desc,dst_layer_desc,dst_iter_desc,diff_src_layer_desc As in quern_rnn_backward_t.
- * @param diff_src_iter_desc,diff_attention_desc,diff_weights_layer_desc As in quern_rnn_backward_t.
- * @param diff_weights_iter_desc,diff_bias_desc,diff_dst_layer_desc,diff_dst_iter_desc,flags As in quern_rnn_backward_t.
+ * @param prop_kind quern_backward.
+ * @param direction,src_layer_desc,src_iter_desc,attention_desc,weights_layer_desc As in quern_rnn_forward_t.
+ * @param weights_iter_desc,bias_desc,dst_layer_desc,dst_iter_desc,flags As in quern_rnn_forward_t.
+ * @param diff_src_layer_desc,diff_src_iter_desc,diff_attention_desc,diff_weights_layer_desc As in quern_rnn_backward_t.
+ * @param diff_weights_iter_desc,diff_bias_desc,diff_dst_layer_desc,diff_dst_iter_desc As in quern_rnn_backward_t.
  * @param hint_fwd_pd As in quern_rnn_backward_primitive_desc_create().
  * @param attr Attributes; null: the defaults.
  * @return As quern_rnn_backward_primitive_desc_create().

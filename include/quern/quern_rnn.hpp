@@ -62,10 +62,11 @@ struct rnn_parameters {
           dst_iter_c;                      ///< LSTM: final cell state
 };
 
-/// Parameters of the gradients of an RNN. Gradients of src, weights and bias are results; those of dst are inputs.
+/// Parameters of the gradients of an RNN: those of its forward_training, and the gradients. Gradients of src, weights
+/// and bias are results; those of dst are inputs.
 struct rnn_backward_parameters : public rnn_parameters {
-  /// Sets the propagation kind to backward.
-  rnn_backward_parameters() { prop = prop_kind::backward; }
+  /// Sets the propagation kind to forward_training, which `rnn_forward` and `rnn_backward` take.
+  rnn_backward_parameters() { prop = prop_kind::forward_training; }
   memory::desc diff_src_layer,     ///< gradient of src_layer
           diff_src_iter,           ///< gradient of src_iter
           diff_src_iter_c,         ///< gradient of src_iter_c
@@ -169,8 +170,10 @@ protected:
   /// Creates a backward descriptor; with `allow_empty`, a failure leaves it empty.
   void create(const engine &aengine, const rnn_backward_parameters &rnn, const quern::primitive_desc &hint,
           const primitive_attr &attr, bool allow_empty) {
+    quern_rnn_forward_t forward = {};
+    fill(forward, rnn);
     quern_rnn_backward_t given = {};
-    fill(given, rnn);
+    given.size = sizeof(given), given.forward = &forward;
     given.diff_src_layer_desc = rnn.diff_src_layer.get(), given.diff_src_iter_desc = rnn.diff_src_iter.get(),
     given.diff_src_iter_c_desc = rnn.diff_src_iter_c.get(), given.diff_attention_desc = rnn.diff_attention.get(),
     given.diff_weights_layer_desc = rnn.diff_weights_layer.get(),
@@ -203,6 +206,8 @@ protected:
           const memory::desc &diff_dst_iter) {
     rnn_backward_parameters rnn;
     static_cast<rnn_parameters &>(rnn) = forward;
+    // The classes of oneDNN take backward. The library refuses undef.
+    rnn.prop = forward.prop == prop_kind::backward ? prop_kind::forward_training : prop_kind::undef;
     rnn.diff_src_layer = diff_src_layer, rnn.diff_src_iter = diff_src_iter, rnn.diff_weights_layer = diff_weights_layer,
     rnn.diff_weights_iter = diff_weights_iter;
     rnn.diff_bias = diff_bias, rnn.diff_dst_layer = diff_dst_layer, rnn.diff_dst_iter = diff_dst_iter;
@@ -227,7 +232,7 @@ protected:
   }
 
 private:
-  template <typename Given> static void fill(Given &given, const rnn_parameters &rnn) {
+  static void fill(quern_rnn_forward_t &given, const rnn_parameters &rnn) {
     given.size = sizeof(given);
     given.prop_kind = static_cast<quern_prop_kind_t>(rnn.prop);
     given.cell_kind = static_cast<quern_alg_kind_t>(rnn.cell_kind);

@@ -25,8 +25,8 @@ void copyTensors(Tensors tensors) {
       tensor = *unwrap(given);
 }
 
-/// Copies the fields that forward and backward share.
-template <typename Given> void fill(RnnDesc &to, const Given &rnn) {
+/// Copies the parameters of the RNN.
+void fill(RnnDesc &to, const quern_rnn_forward_t &rnn) {
   to.prop = fromC<PropKind>(rnn.prop_kind);
   to.cell = fromC<Alg>(rnn.cell_kind);
   to.direction = fromC<RnnDirection>(rnn.direction);
@@ -62,8 +62,10 @@ Result<void> createRnn(quern_primitive_desc_t *handle, quern_engine_t engine, co
   return create(handle, engine, desc, nullptr);
 }
 
-Result<void> createRnn(quern_primitive_desc_t *handle, quern_engine_t engine, const quern_rnn_backward_t &rnn,
-                       const_quern_primitive_desc_t hint, const_quern_primitive_attr_t attr) {
+/// The propagation kind of `rnn` must be backward; `diff.forward` is not read.
+Result<void> createRnn(quern_primitive_desc_t *handle, quern_engine_t engine, const quern_rnn_forward_t &rnn,
+                       const quern_rnn_backward_t &diff, const_quern_primitive_desc_t hint,
+                       const_quern_primitive_attr_t attr) {
   QUERN_REQUIRE("primitive_desc", handle);
   *handle = nullptr;
   QUERN_REQUIRE("engine", engine);
@@ -72,26 +74,26 @@ Result<void> createRnn(quern_primitive_desc_t *handle, quern_engine_t engine, co
   PrimitiveDesc desc;
   RnnDesc &to = *desc.op.emplace<Boxed<RnnDesc>>();
   fill(to, rnn);
-  copyTensors({{to.diffSrcLayer, rnn.diff_src_layer_desc},
-               {to.diffSrcIter, rnn.diff_src_iter_desc},
-               {to.diffSrcIterC, rnn.diff_src_iter_c_desc},
-               {to.diffAttention, rnn.diff_attention_desc},
-               {to.diffWeightsLayer, rnn.diff_weights_layer_desc},
-               {to.diffWeightsIter, rnn.diff_weights_iter_desc},
-               {to.diffWeightsPeephole, rnn.diff_weights_peephole_desc},
-               {to.diffWeightsProjection, rnn.diff_weights_projection_desc},
-               {to.diffBias, rnn.diff_bias_desc},
-               {to.diffDstLayer, rnn.diff_dst_layer_desc},
-               {to.diffDstIter, rnn.diff_dst_iter_desc},
-               {to.diffDstIterC, rnn.diff_dst_iter_c_desc}});
+  copyTensors({{to.diffSrcLayer, diff.diff_src_layer_desc},
+               {to.diffSrcIter, diff.diff_src_iter_desc},
+               {to.diffSrcIterC, diff.diff_src_iter_c_desc},
+               {to.diffAttention, diff.diff_attention_desc},
+               {to.diffWeightsLayer, diff.diff_weights_layer_desc},
+               {to.diffWeightsIter, diff.diff_weights_iter_desc},
+               {to.diffWeightsPeephole, diff.diff_weights_peephole_desc},
+               {to.diffWeightsProjection, diff.diff_weights_projection_desc},
+               {to.diffBias, diff.diff_bias_desc},
+               {to.diffDstLayer, diff.diff_dst_layer_desc},
+               {to.diffDstIter, diff.diff_dst_iter_desc},
+               {to.diffDstIterC, diff.diff_dst_iter_c_desc}});
   desc.attr = attributesOf(attr);
   return create(handle, engine, desc, hint ? &unwrap(hint)->problem->verified().desc : nullptr);
 }
 
 /// Copies the structure of a caller that may have been compiled with another version of the header. Missing fields
-/// become zero. Fails if it has additional fields that are not zero.
-template <typename Rnn> Result<Rnn> read(const Rnn *given, const char *type) {
-  constexpr size_t least = offsetof(Rnn, src_layer_desc), known = sizeof(Rnn);
+/// become zero. Fails if it has additional fields that are not zero, or less than `least` bytes.
+template <typename Rnn> Result<Rnn> read(const Rnn *given, size_t least, const char *type) {
+  constexpr size_t known = sizeof(Rnn);
   if (given->size < least || given->size % alignof(Rnn) != 0) // or the last pointer would be a part of one
     return invalidArguments("size is ", given->size, "; ", type, " has ", known, " bytes");
   const char *bytes = reinterpret_cast<const char *>(given);
@@ -102,13 +104,17 @@ template <typename Rnn> Result<Rnn> read(const Rnn *given, const char *type) {
   return rnn;
 }
 
-/// Returns a structure with the parameters that all cells have, forward and backward.
-template <typename Rnn>
-Rnn cellOf(quern_prop_kind_t prop, quern_alg_kind_t cell, quern_rnn_direction_t direction, unsigned flags,
-           const_quern_memory_desc_t srcLayer, const_quern_memory_desc_t srcIter,
-           const_quern_memory_desc_t weightsLayer, const_quern_memory_desc_t weightsIter,
-           const_quern_memory_desc_t bias, const_quern_memory_desc_t dstLayer, const_quern_memory_desc_t dstIter) {
-  Rnn rnn = {};
+Result<quern_rnn_forward_t> readForward(const quern_rnn_forward_t *given) {
+  return read(given, offsetof(quern_rnn_forward_t, src_layer_desc), "quern_rnn_forward_t");
+}
+
+/// Returns a structure with the parameters that all cells have. `prop` may also be backward.
+quern_rnn_forward_t cellOf(quern_prop_kind_t prop, quern_alg_kind_t cell, quern_rnn_direction_t direction,
+                           unsigned flags, const_quern_memory_desc_t srcLayer, const_quern_memory_desc_t srcIter,
+                           const_quern_memory_desc_t weightsLayer, const_quern_memory_desc_t weightsIter,
+                           const_quern_memory_desc_t bias, const_quern_memory_desc_t dstLayer,
+                           const_quern_memory_desc_t dstIter) {
+  quern_rnn_forward_t rnn = {};
   rnn.prop_kind = prop;
   rnn.cell_kind = cell;
   rnn.direction = direction;
@@ -123,18 +129,20 @@ Rnn cellOf(quern_prop_kind_t prop, quern_alg_kind_t cell, quern_rnn_direction_t 
   return rnn;
 }
 
-/// Sets the descriptors of the gradients that all kinds of cells have.
-void setGradients(quern_rnn_backward_t &rnn, const_quern_memory_desc_t diffSrcLayer,
-                  const_quern_memory_desc_t diffSrcIter, const_quern_memory_desc_t diffWeightsLayer,
-                  const_quern_memory_desc_t diffWeightsIter, const_quern_memory_desc_t diffBias,
-                  const_quern_memory_desc_t diffDstLayer, const_quern_memory_desc_t diffDstIter) {
-  rnn.diff_src_layer_desc = diffSrcLayer;
-  rnn.diff_src_iter_desc = diffSrcIter;
-  rnn.diff_weights_layer_desc = diffWeightsLayer;
-  rnn.diff_weights_iter_desc = diffWeightsIter;
-  rnn.diff_bias_desc = diffBias;
-  rnn.diff_dst_layer_desc = diffDstLayer;
-  rnn.diff_dst_iter_desc = diffDstIter;
+/// Returns a structure with the gradients that all kinds of cells have.
+quern_rnn_backward_t gradientsOf(const_quern_memory_desc_t diffSrcLayer, const_quern_memory_desc_t diffSrcIter,
+                                 const_quern_memory_desc_t diffWeightsLayer, const_quern_memory_desc_t diffWeightsIter,
+                                 const_quern_memory_desc_t diffBias, const_quern_memory_desc_t diffDstLayer,
+                                 const_quern_memory_desc_t diffDstIter) {
+  quern_rnn_backward_t diff = {};
+  diff.diff_src_layer_desc = diffSrcLayer;
+  diff.diff_src_iter_desc = diffSrcIter;
+  diff.diff_weights_layer_desc = diffWeightsLayer;
+  diff.diff_weights_iter_desc = diffWeightsIter;
+  diff.diff_bias_desc = diffBias;
+  diff.diff_dst_layer_desc = diffDstLayer;
+  diff.diff_dst_iter_desc = diffDstIter;
+  return diff;
 }
 
 } // namespace
@@ -148,7 +156,7 @@ quern_status_t quern_rnn_forward_primitive_desc_create(quern_primitive_desc_t *h
     if (handle)
       *handle = nullptr;
     QUERN_REQUIRE("rnn", given);
-    const Result<quern_rnn_forward_t> rnn = read(given, "quern_rnn_forward_t");
+    const Result<quern_rnn_forward_t> rnn = readForward(given);
     return rnn ? createRnn(handle, engine, *rnn, attr) : Result<void>(rnn.error());
   });
 }
@@ -159,8 +167,8 @@ quern_status_t quern_vanilla_rnn_forward_primitive_desc_create(
     const_quern_memory_desc_t weightsLayer, const_quern_memory_desc_t weightsIter, const_quern_memory_desc_t bias,
     const_quern_memory_desc_t dstLayer, const_quern_memory_desc_t dstIter, unsigned flags, float alpha, float beta,
     const_quern_primitive_attr_t attr) noexcept {
-  quern_rnn_forward_t rnn = cellOf<quern_rnn_forward_t>(prop, quern_vanilla_rnn, direction, flags, srcLayer, srcIter,
-                                                        weightsLayer, weightsIter, bias, dstLayer, dstIter);
+  quern_rnn_forward_t rnn = cellOf(prop, quern_vanilla_rnn, direction, flags, srcLayer, srcIter, weightsLayer,
+                                   weightsIter, bias, dstLayer, dstIter);
   rnn.activation = activation;
   rnn.alpha = alpha;
   rnn.beta = beta;
@@ -174,8 +182,8 @@ quern_status_t quern_lstm_forward_primitive_desc_create(
     const_quern_memory_desc_t projection, const_quern_memory_desc_t bias, const_quern_memory_desc_t dstLayer,
     const_quern_memory_desc_t dstIter, const_quern_memory_desc_t dstIterC, unsigned flags,
     const_quern_primitive_attr_t attr) noexcept {
-  quern_rnn_forward_t rnn = cellOf<quern_rnn_forward_t>(prop, quern_vanilla_lstm, direction, flags, srcLayer, srcIter,
-                                                        weightsLayer, weightsIter, bias, dstLayer, dstIter);
+  quern_rnn_forward_t rnn = cellOf(prop, quern_vanilla_lstm, direction, flags, srcLayer, srcIter, weightsLayer,
+                                   weightsIter, bias, dstLayer, dstIter);
   rnn.src_iter_c_desc = srcIterC;
   rnn.weights_peephole_desc = peephole;
   rnn.weights_projection_desc = projection;
@@ -188,8 +196,8 @@ quern_status_t quern_gru_forward_primitive_desc_create(
     const_quern_memory_desc_t srcLayer, const_quern_memory_desc_t srcIter, const_quern_memory_desc_t weightsLayer,
     const_quern_memory_desc_t weightsIter, const_quern_memory_desc_t bias, const_quern_memory_desc_t dstLayer,
     const_quern_memory_desc_t dstIter, unsigned flags, const_quern_primitive_attr_t attr) noexcept {
-  const quern_rnn_forward_t rnn = cellOf<quern_rnn_forward_t>(
-      prop, quern_vanilla_gru, direction, flags, srcLayer, srcIter, weightsLayer, weightsIter, bias, dstLayer, dstIter);
+  const quern_rnn_forward_t rnn = cellOf(prop, quern_vanilla_gru, direction, flags, srcLayer, srcIter, weightsLayer,
+                                         weightsIter, bias, dstLayer, dstIter);
   return guarded([&] { return createRnn(handle, engine, rnn, attr); });
 }
 
@@ -198,8 +206,8 @@ quern_status_t quern_lbr_gru_forward_primitive_desc_create(
     const_quern_memory_desc_t srcLayer, const_quern_memory_desc_t srcIter, const_quern_memory_desc_t weightsLayer,
     const_quern_memory_desc_t weightsIter, const_quern_memory_desc_t bias, const_quern_memory_desc_t dstLayer,
     const_quern_memory_desc_t dstIter, unsigned flags, const_quern_primitive_attr_t attr) noexcept {
-  const quern_rnn_forward_t rnn = cellOf<quern_rnn_forward_t>(prop, quern_lbr_gru, direction, flags, srcLayer, srcIter,
-                                                              weightsLayer, weightsIter, bias, dstLayer, dstIter);
+  const quern_rnn_forward_t rnn = cellOf(prop, quern_lbr_gru, direction, flags, srcLayer, srcIter, weightsLayer,
+                                         weightsIter, bias, dstLayer, dstIter);
   return guarded([&] { return createRnn(handle, engine, rnn, attr); });
 }
 
@@ -209,8 +217,8 @@ quern_status_t quern_augru_forward_primitive_desc_create(
     const_quern_memory_desc_t weightsLayer, const_quern_memory_desc_t weightsIter, const_quern_memory_desc_t bias,
     const_quern_memory_desc_t dstLayer, const_quern_memory_desc_t dstIter, unsigned flags,
     const_quern_primitive_attr_t attr) noexcept {
-  quern_rnn_forward_t rnn = cellOf<quern_rnn_forward_t>(prop, quern_vanilla_augru, direction, flags, srcLayer, srcIter,
-                                                        weightsLayer, weightsIter, bias, dstLayer, dstIter);
+  quern_rnn_forward_t rnn = cellOf(prop, quern_vanilla_augru, direction, flags, srcLayer, srcIter, weightsLayer,
+                                   weightsIter, bias, dstLayer, dstIter);
   rnn.attention_desc = attention;
   return guarded([&] { return createRnn(handle, engine, rnn, attr); });
 }
@@ -221,8 +229,8 @@ quern_status_t quern_lbr_augru_forward_primitive_desc_create(
     const_quern_memory_desc_t weightsLayer, const_quern_memory_desc_t weightsIter, const_quern_memory_desc_t bias,
     const_quern_memory_desc_t dstLayer, const_quern_memory_desc_t dstIter, unsigned flags,
     const_quern_primitive_attr_t attr) noexcept {
-  quern_rnn_forward_t rnn = cellOf<quern_rnn_forward_t>(prop, quern_lbr_augru, direction, flags, srcLayer, srcIter,
-                                                        weightsLayer, weightsIter, bias, dstLayer, dstIter);
+  quern_rnn_forward_t rnn = cellOf(prop, quern_lbr_augru, direction, flags, srcLayer, srcIter, weightsLayer,
+                                   weightsIter, bias, dstLayer, dstIter);
   rnn.attention_desc = attention;
   return guarded([&] { return createRnn(handle, engine, rnn, attr); });
 }
@@ -235,8 +243,19 @@ quern_status_t quern_rnn_backward_primitive_desc_create(quern_primitive_desc_t *
     if (handle)
       *handle = nullptr;
     QUERN_REQUIRE("rnn", given);
-    const Result<quern_rnn_backward_t> rnn = read(given, "quern_rnn_backward_t");
-    return rnn ? createRnn(handle, engine, *rnn, hint, attr) : Result<void>(rnn.error());
+    const Result<quern_rnn_backward_t> diff =
+        read(given, offsetof(quern_rnn_backward_t, diff_src_layer_desc), "quern_rnn_backward_t");
+    if (!diff)
+      return diff.error();
+    QUERN_REQUIRE("forward", diff->forward);
+    Result<quern_rnn_forward_t> rnn = readForward(diff->forward);
+    if (!rnn)
+      return rnn.error();
+    if (rnn->prop_kind != quern_forward_training)
+      return invalidArguments("prop_kind of forward is ", static_cast<int>(rnn->prop_kind),
+                              "; it must be forward_training (64)");
+    rnn->prop_kind = quern_backward;
+    return createRnn(handle, engine, *rnn, *diff, hint, attr);
   });
 }
 
@@ -249,13 +268,14 @@ quern_status_t quern_vanilla_rnn_backward_primitive_desc_create(
     const_quern_memory_desc_t diffWeightsIter, const_quern_memory_desc_t diffBias,
     const_quern_memory_desc_t diffDstLayer, const_quern_memory_desc_t diffDstIter, unsigned flags, float alpha,
     float beta, const_quern_primitive_desc_t hint, const_quern_primitive_attr_t attr) noexcept {
-  quern_rnn_backward_t rnn = cellOf<quern_rnn_backward_t>(prop, quern_vanilla_rnn, direction, flags, srcLayer, srcIter,
-                                                          weightsLayer, weightsIter, bias, dstLayer, dstIter);
-  setGradients(rnn, diffSrcLayer, diffSrcIter, diffWeightsLayer, diffWeightsIter, diffBias, diffDstLayer, diffDstIter);
+  quern_rnn_forward_t rnn = cellOf(prop, quern_vanilla_rnn, direction, flags, srcLayer, srcIter, weightsLayer,
+                                   weightsIter, bias, dstLayer, dstIter);
+  quern_rnn_backward_t diff =
+      gradientsOf(diffSrcLayer, diffSrcIter, diffWeightsLayer, diffWeightsIter, diffBias, diffDstLayer, diffDstIter);
   rnn.activation = activation;
   rnn.alpha = alpha;
   rnn.beta = beta;
-  return guarded([&] { return createRnn(handle, engine, rnn, hint, attr); });
+  return guarded([&] { return createRnn(handle, engine, rnn, diff, hint, attr); });
 }
 
 quern_status_t quern_lstm_backward_primitive_desc_create(
@@ -271,18 +291,19 @@ quern_status_t quern_lstm_backward_primitive_desc_create(
     const_quern_memory_desc_t diffDstLayer, const_quern_memory_desc_t diffDstIter,
     const_quern_memory_desc_t diffDstIterC, unsigned flags, const_quern_primitive_desc_t hint,
     const_quern_primitive_attr_t attr) noexcept {
-  quern_rnn_backward_t rnn = cellOf<quern_rnn_backward_t>(prop, quern_vanilla_lstm, direction, flags, srcLayer, srcIter,
-                                                          weightsLayer, weightsIter, bias, dstLayer, dstIter);
-  setGradients(rnn, diffSrcLayer, diffSrcIter, diffWeightsLayer, diffWeightsIter, diffBias, diffDstLayer, diffDstIter);
+  quern_rnn_forward_t rnn = cellOf(prop, quern_vanilla_lstm, direction, flags, srcLayer, srcIter, weightsLayer,
+                                   weightsIter, bias, dstLayer, dstIter);
+  quern_rnn_backward_t diff =
+      gradientsOf(diffSrcLayer, diffSrcIter, diffWeightsLayer, diffWeightsIter, diffBias, diffDstLayer, diffDstIter);
   rnn.src_iter_c_desc = srcIterC;
   rnn.weights_peephole_desc = weightsPeephole;
   rnn.weights_projection_desc = weightsProjection;
   rnn.dst_iter_c_desc = dstIterC;
-  rnn.diff_src_iter_c_desc = diffSrcIterC;
-  rnn.diff_weights_peephole_desc = diffWeightsPeephole;
-  rnn.diff_weights_projection_desc = diffWeightsProjection;
-  rnn.diff_dst_iter_c_desc = diffDstIterC;
-  return guarded([&] { return createRnn(handle, engine, rnn, hint, attr); });
+  diff.diff_src_iter_c_desc = diffSrcIterC;
+  diff.diff_weights_peephole_desc = diffWeightsPeephole;
+  diff.diff_weights_projection_desc = diffWeightsProjection;
+  diff.diff_dst_iter_c_desc = diffDstIterC;
+  return guarded([&] { return createRnn(handle, engine, rnn, diff, hint, attr); });
 }
 
 quern_status_t quern_gru_backward_primitive_desc_create(
@@ -293,10 +314,11 @@ quern_status_t quern_gru_backward_primitive_desc_create(
     const_quern_memory_desc_t diffWeightsLayer, const_quern_memory_desc_t diffWeightsIter,
     const_quern_memory_desc_t diffBias, const_quern_memory_desc_t diffDstLayer, const_quern_memory_desc_t diffDstIter,
     unsigned flags, const_quern_primitive_desc_t hint, const_quern_primitive_attr_t attr) noexcept {
-  quern_rnn_backward_t rnn = cellOf<quern_rnn_backward_t>(prop, quern_vanilla_gru, direction, flags, srcLayer, srcIter,
-                                                          weightsLayer, weightsIter, bias, dstLayer, dstIter);
-  setGradients(rnn, diffSrcLayer, diffSrcIter, diffWeightsLayer, diffWeightsIter, diffBias, diffDstLayer, diffDstIter);
-  return guarded([&] { return createRnn(handle, engine, rnn, hint, attr); });
+  quern_rnn_forward_t rnn = cellOf(prop, quern_vanilla_gru, direction, flags, srcLayer, srcIter, weightsLayer,
+                                   weightsIter, bias, dstLayer, dstIter);
+  quern_rnn_backward_t diff =
+      gradientsOf(diffSrcLayer, diffSrcIter, diffWeightsLayer, diffWeightsIter, diffBias, diffDstLayer, diffDstIter);
+  return guarded([&] { return createRnn(handle, engine, rnn, diff, hint, attr); });
 }
 
 quern_status_t quern_lbr_gru_backward_primitive_desc_create(
@@ -307,10 +329,11 @@ quern_status_t quern_lbr_gru_backward_primitive_desc_create(
     const_quern_memory_desc_t diffWeightsLayer, const_quern_memory_desc_t diffWeightsIter,
     const_quern_memory_desc_t diffBias, const_quern_memory_desc_t diffDstLayer, const_quern_memory_desc_t diffDstIter,
     unsigned flags, const_quern_primitive_desc_t hint, const_quern_primitive_attr_t attr) noexcept {
-  quern_rnn_backward_t rnn = cellOf<quern_rnn_backward_t>(prop, quern_lbr_gru, direction, flags, srcLayer, srcIter,
-                                                          weightsLayer, weightsIter, bias, dstLayer, dstIter);
-  setGradients(rnn, diffSrcLayer, diffSrcIter, diffWeightsLayer, diffWeightsIter, diffBias, diffDstLayer, diffDstIter);
-  return guarded([&] { return createRnn(handle, engine, rnn, hint, attr); });
+  quern_rnn_forward_t rnn = cellOf(prop, quern_lbr_gru, direction, flags, srcLayer, srcIter, weightsLayer, weightsIter,
+                                   bias, dstLayer, dstIter);
+  quern_rnn_backward_t diff =
+      gradientsOf(diffSrcLayer, diffSrcIter, diffWeightsLayer, diffWeightsIter, diffBias, diffDstLayer, diffDstIter);
+  return guarded([&] { return createRnn(handle, engine, rnn, diff, hint, attr); });
 }
 
 quern_status_t quern_augru_backward_primitive_desc_create(
@@ -322,12 +345,13 @@ quern_status_t quern_augru_backward_primitive_desc_create(
     const_quern_memory_desc_t diffWeightsLayer, const_quern_memory_desc_t diffWeightsIter,
     const_quern_memory_desc_t diffBias, const_quern_memory_desc_t diffDstLayer, const_quern_memory_desc_t diffDstIter,
     unsigned flags, const_quern_primitive_desc_t hint, const_quern_primitive_attr_t attr) noexcept {
-  quern_rnn_backward_t rnn = cellOf<quern_rnn_backward_t>(prop, quern_vanilla_augru, direction, flags, srcLayer,
-                                                          srcIter, weightsLayer, weightsIter, bias, dstLayer, dstIter);
-  setGradients(rnn, diffSrcLayer, diffSrcIter, diffWeightsLayer, diffWeightsIter, diffBias, diffDstLayer, diffDstIter);
+  quern_rnn_forward_t rnn = cellOf(prop, quern_vanilla_augru, direction, flags, srcLayer, srcIter, weightsLayer,
+                                   weightsIter, bias, dstLayer, dstIter);
+  quern_rnn_backward_t diff =
+      gradientsOf(diffSrcLayer, diffSrcIter, diffWeightsLayer, diffWeightsIter, diffBias, diffDstLayer, diffDstIter);
   rnn.attention_desc = attention;
-  rnn.diff_attention_desc = diffAttention;
-  return guarded([&] { return createRnn(handle, engine, rnn, hint, attr); });
+  diff.diff_attention_desc = diffAttention;
+  return guarded([&] { return createRnn(handle, engine, rnn, diff, hint, attr); });
 }
 
 quern_status_t quern_lbr_augru_backward_primitive_desc_create(
@@ -339,12 +363,13 @@ quern_status_t quern_lbr_augru_backward_primitive_desc_create(
     const_quern_memory_desc_t diffWeightsLayer, const_quern_memory_desc_t diffWeightsIter,
     const_quern_memory_desc_t diffBias, const_quern_memory_desc_t diffDstLayer, const_quern_memory_desc_t diffDstIter,
     unsigned flags, const_quern_primitive_desc_t hint, const_quern_primitive_attr_t attr) noexcept {
-  quern_rnn_backward_t rnn = cellOf<quern_rnn_backward_t>(prop, quern_lbr_augru, direction, flags, srcLayer, srcIter,
-                                                          weightsLayer, weightsIter, bias, dstLayer, dstIter);
-  setGradients(rnn, diffSrcLayer, diffSrcIter, diffWeightsLayer, diffWeightsIter, diffBias, diffDstLayer, diffDstIter);
+  quern_rnn_forward_t rnn = cellOf(prop, quern_lbr_augru, direction, flags, srcLayer, srcIter, weightsLayer,
+                                   weightsIter, bias, dstLayer, dstIter);
+  quern_rnn_backward_t diff =
+      gradientsOf(diffSrcLayer, diffSrcIter, diffWeightsLayer, diffWeightsIter, diffBias, diffDstLayer, diffDstIter);
   rnn.attention_desc = attention;
-  rnn.diff_attention_desc = diffAttention;
-  return guarded([&] { return createRnn(handle, engine, rnn, hint, attr); });
+  diff.diff_attention_desc = diffAttention;
+  return guarded([&] { return createRnn(handle, engine, rnn, diff, hint, attr); });
 }
 
 } // extern "C"

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <utility>
 
 namespace quern {
 namespace {
@@ -162,7 +163,7 @@ TEST_F(RnnTest, RefusesOtherKinds) {
 rnn_backward_parameters gradientsOf(const rnn_parameters &forward) {
   rnn_backward_parameters rnn;
   static_cast<rnn_parameters &>(rnn) = forward;
-  rnn.prop = prop_kind::backward;
+  rnn.prop = prop_kind::forward_training;
   rnn.diff_src_layer = rnn.src_layer, rnn.diff_src_iter = rnn.src_iter, rnn.diff_src_iter_c = rnn.src_iter_c;
   rnn.diff_weights_layer = rnn.weights_layer, rnn.diff_weights_iter = rnn.weights_iter, rnn.diff_bias = rnn.bias;
   rnn.diff_dst_layer = rnn.dst_layer, rnn.diff_dst_iter = rnn.dst_iter, rnn.diff_dst_iter_c = rnn.dst_iter_c;
@@ -218,19 +219,63 @@ TEST_F(RnnTest, RefusesOtherBackward) {
     return std::string(quern_get_last_error_message());
   };
   rnn_backward_parameters given = gradientsOf(rnn);
-  given.prop = prop_kind::forward_training;
-  EXPECT_EQ(refusal(given, forward), "prop_kind is 64; backward rnn supports backward (128)");
+  given.prop = prop_kind::backward;
+  EXPECT_EQ(refusal(given, forward), "prop_kind of forward is 128; it must be forward_training (64)");
   rnn.prop = prop_kind::forward_inference;
   EXPECT_NE(refusal(gradientsOf(rnn), describe(rnn)).find("(rnn C49)"), std::string::npos);
   given = gradientsOf(rnn), given.diff_dst_layer = {};
   EXPECT_NE(refusal(given, forward).find("(rnn C46)"), std::string::npos);
-  quern_rnn_backward_t bare = {};
+  rnn.prop = prop_kind::forward_training;
+  const lstm_forward::primitive_desc hint(device, rnn.prop, rnn.direction, rnn.src_layer, rnn.src_iter, rnn.src_iter_c,
+                                          rnn.weights_layer, rnn.weights_iter, rnn.bias, rnn.dst_layer, rnn.dst_iter,
+                                          rnn.dst_iter_c);
+  const lstm_backward::primitive_desc empty(
+      device, prop_kind::forward_training, rnn.direction, rnn.src_layer, rnn.src_iter, rnn.src_iter_c,
+      rnn.weights_layer, rnn.weights_iter, rnn.bias, rnn.dst_layer, rnn.dst_iter, rnn.dst_iter_c, rnn.src_layer,
+      rnn.src_iter, rnn.src_iter_c, rnn.weights_layer, rnn.weights_iter, rnn.bias, rnn.dst_layer, rnn.dst_iter,
+      rnn.dst_iter_c, hint, {}, /*allow_empty=*/true);
+  EXPECT_FALSE(empty) << "the kind is not backward";
+}
+
+/// Each of the two structures has a size.
+TEST_F(RnnTest, ReadsBothStructsOfBackward) {
+  const memory::desc x = any({5, 3, 8}), w = any({1, 1, 8, 3, 8});
+  quern_rnn_forward_t forward = {};
+  quern_rnn_backward_t rnn = {};
+  struct {
+    quern_rnn_backward_t known;
+    uint64_t later;
+  } wider = {};
   quern_primitive_desc_t desc = nullptr;
-  EXPECT_EQ(quern_rnn_backward_primitive_desc_create(&desc, device.get(), nullptr, nullptr, nullptr),
-            quern_invalid_arguments);
-  EXPECT_EQ(quern_rnn_backward_primitive_desc_create(&desc, device.get(), &bare, nullptr, nullptr),
-            quern_invalid_arguments);
-  EXPECT_NE(std::string(quern_get_last_error_message()).find("size is 0; quern_rnn_backward_t has"), std::string::npos);
+  const auto refusal = [&](const quern_rnn_backward_t *given, quern_status_t status = quern_invalid_arguments) {
+    desc = reinterpret_cast<quern_primitive_desc_t>(&device);
+    EXPECT_EQ(quern_rnn_backward_primitive_desc_create(&desc, device.get(), given, nullptr, nullptr), status);
+    EXPECT_EQ(desc, nullptr);
+    return std::string(quern_get_last_error_message());
+  };
+  EXPECT_EQ(refusal(nullptr), "rnn is null");
+  EXPECT_NE(refusal(&rnn).find("size is 0; quern_rnn_backward_t has"), std::string::npos);
+  rnn.size = sizeof(rnn);
+  EXPECT_EQ(refusal(&rnn), "forward is null");
+  rnn.forward = &forward;
+  EXPECT_NE(refusal(&rnn).find("size is 0; quern_rnn_forward_t has"), std::string::npos);
+  forward.size = sizeof(forward), forward.prop_kind = quern_forward_inference;
+  EXPECT_EQ(refusal(&rnn), "prop_kind of forward is 96; it must be forward_training (64)");
+  forward.prop_kind = quern_forward_training, forward.cell_kind = quern_vanilla_gru;
+  forward.direction = quern_unidirectional_left2right;
+  EXPECT_NE(refusal(&rnn).find("src_layer"), std::string::npos);
+  forward.src_layer_desc = forward.dst_layer_desc = rnn.diff_dst_layer_desc = x.get();
+  forward.weights_layer_desc = forward.weights_iter_desc = rnn.diff_weights_layer_desc = w.get();
+  wider.known = rnn, wider.known.size = sizeof(wider), wider.later = 1;
+  EXPECT_NE(refusal(&wider.known, quern_unimplemented).find("must be zero"), std::string::npos);
+  wider.later = 0;
+  for (const quern_rnn_backward_t *given : {&std::as_const(rnn), &std::as_const(wider.known)}) {
+    EXPECT_EQ(quern_rnn_backward_primitive_desc_create(&desc, device.get(), given, nullptr, nullptr), quern_success)
+        << quern_get_last_error_message();
+    EXPECT_EQ(quern_primitive_desc_destroy(desc), quern_success);
+  }
+  rnn.size = offsetof(quern_rnn_backward_t, diff_dst_layer_desc); // a version without the later gradients
+  EXPECT_NE(refusal(&rnn).find("(rnn C46)"), std::string::npos);
 }
 
 } // namespace

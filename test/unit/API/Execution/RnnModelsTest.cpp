@@ -127,7 +127,7 @@ protected:
   static rnn_backward_parameters gradientsOf(const RnnModel &model, bool packs, bool overwrites) {
     rnn_backward_parameters rnn;
     static_cast<rnn_parameters &>(rnn) = parametersOf(model, packs);
-    rnn.prop = prop_kind::backward;
+    rnn.prop = prop_kind::forward_training;
     rnn.flags = static_cast<rnn_flags>(model.flags | (overwrites ? quern_rnn_flags_diff_weights_overwrite : 0));
     const auto find = [&](int argument) {
       for (const auto *tensors : {&model.diffInputs, &model.diffOutputs})

@@ -80,7 +80,7 @@ TEST_F(BadInput, PrimitiveDescriptors) {
       BAD_NULL(quern_primitive_desc_query(nullptr, quern_query_engine, 0, &n), "primitive_desc"),
       BAD_NULL(quern_primitive_desc_query(p, quern_query_engine, 0, nullptr), "result"),
       BAD(quern_primitive_desc_query(p, static_cast<quern_query_t>(9999), 0, &constDesc), unimplemented, "9999"),
-      BAD(quern_primitive_desc_query(p, quern_query_scratchpad_md, 1, &constDesc), invalid_arguments, "not 1"),
+      BAD(quern_primitive_desc_query(p, quern_query_scratchpad_md, 1, &constDesc), invalid_arguments, "index is 1"),
   });
   EXPECT_EQ(quern_mlir_release(&site), quern_success);
   EXPECT_EQ(newPd, nullptr);

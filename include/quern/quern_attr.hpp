@@ -118,6 +118,7 @@ enum class primitive_kind {
   convolution = quern_convolution,
   eltwise = quern_eltwise,
   rnn = quern_rnn,
+  gemm = quern_gemm,
   binary = quern_binary,
   prelu = quern_prelu,
   softmax = quern_softmax,

@@ -26,8 +26,8 @@ enum class DataType : int32_t {
 enum class FormatKind : int32_t { Undef = 0, Any = 1, Blocked = 2, Sparse = 4, HostScalar = 5 };
 enum class SparseEncoding : int32_t { Undef = 0, Csr = 1, Packed = 2, Coo = 3 };
 
-/// `Gemm` is specific to Quern: oneDNN has functions for it, but no primitive. `Mlir` is not a primitive, but a
-/// function given as MLIR.
+/// oneDNN has functions for `Gemm` and a number, but no primitive. `Mlir` is not a primitive, but a function given as
+/// MLIR.
 enum class PrimitiveKind : int32_t {
   Undef = 0,
 #define QUERN_PRIMITIVE(NAME, WORD, VALUE, TAKES_DROPOUT, IS_EXACT) NAME = VALUE,

@@ -21,7 +21,7 @@ ELSEWHERE = [
     (r"invalid_(graph|graph_op|shape|data_type)", "the graph interface"),
     (r"format_kind_opaque|grouped", "tensors that Quern does not have"),
     (r"host_scalar", "host scalars"),
-    (r"(shuffle|convolution|deconvolution|lrn|batch_normalization|inner_product|gemm|matmul|resampling|pooling|"
+    (r"(shuffle|convolution|deconvolution|lrn|batch_normalization|inner_product|matmul|resampling|pooling|"
      r"reduction|layer_normalization|group_normalization)", "primitives that Quern does not have"),
     (r"(convolution|deconvolution|pooling|lrn|resampling|reduction)_.*", "their algorithms"),
     (r"(normalization_flags_none|use_global_stats|use_scale|use_shift|fuse_norm_relu|fuse_norm_add_relu|rms_norm)",

@@ -11,6 +11,7 @@
 #include "quern/quern_ze.h"
 
 _Static_assert(quern_last_impl_reached == 4 && quern_not_required == 6, "statuses");
+_Static_assert(quern_rnn == 11 && quern_gemm == 12 && quern_softmax == 19, "primitives");
 _Static_assert(quern_f32 == 3 && quern_bf16 == 2 && quern_f4_e3m0 == 15, "data types");
 _Static_assert(quern_eltwise_hardswish == 0x34 && quern_eltwise_clip_v2_use_dst_for_bwd == 0x106, "eltwise algorithms");
 _Static_assert(quern_binary_select == 0x1fffc && quern_softmax_accurate_inf_as_zero == 0x30002, "other algorithms");

@@ -170,6 +170,14 @@ TEST(Settings, EnginesThreadsAndVersion) {
   EXPECT_EQ(quern_set_verbose(0), quern_success);
 }
 
+TEST_F(PrimitiveTest, HasAKindForProducts) {
+  const primitive_desc product(device, "gemm src=f32:4x8:ab weights=f32:8x5:ab dst=f32:4x5:ab");
+  EXPECT_EQ(product.get_kind(), primitive::kind::gemm);
+  quern_primitive_kind_t kind = quern_undefined_primitive;
+  EXPECT_EQ(quern_primitive_desc_query(product.get(), quern_query_primitive_kind, 0, &kind), quern_success);
+  EXPECT_EQ(kind, quern_gemm);
+}
+
 /// The message of a late call names the level that Quern has for the value.
 TEST(Settings, InstructionSetsOfBothArchitectures) {
   EXPECT_NE(get_effective_cpu_isa(), cpu_isa::isa_default);

@@ -316,6 +316,8 @@ TEST_F(GemmTest, APrimitiveTakesOpenSizes) {
   stream order(device);
   primitive_desc desc(device, "gemm src=f32:?x?:ab weights=f32:?x?:ba dst=f32:?x?:ab");
   primitive product(desc);
+  EXPECT_EQ(desc.get_kind(), primitive::kind::gemm);
+  EXPECT_EQ(product.get_kind(), primitive::kind::gemm);
   const auto make = [&](int64_t rows, int64_t columns, const char *tag) {
     return memory({{rows, columns}, memory::data_type::f32, tag}, device);
   };

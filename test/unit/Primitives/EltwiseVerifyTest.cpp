@@ -34,7 +34,7 @@ TEST(EltwiseVerify, RefusesWhatIsInvalidByNumber) {
       {"C3", "eltwise fwd_i src=f32:4x8:ab dst=f32:4x8:ab", invalid,
        "algorithm 'undef' (0) is not an eltwise algorithm"},
       {"C3", "eltwise fwd_i alg=binary_add src=f32:4x8:ab dst=f32:4x8:ab", invalid,
-       "algorithm 'binary_add' (131056) is not one of"},
+       "algorithm 'binary_add' (131056) is not an eltwise algorithm"},
       {"C4", "eltwise fwd_i alg=clip alpha=2 beta=1 src=f32:4x8:ab dst=f32:4x8:ab", invalid,
        "alpha is 2, beta 1; eltwise_clip needs alpha <="},
       {"C4", "eltwise fwd_i alg=clip_v2 alpha=nan src=f32:4x8:ab dst=f32:4x8:ab", invalid,

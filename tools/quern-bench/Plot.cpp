@@ -6,6 +6,7 @@
 
 #include "Api.h"
 #include "Contestants/Contestant.h"
+#include "Problems/ProblemKind.h"
 #include "Roofs.h"
 #include "Svg.h"
 #include "Turns.h"
@@ -59,7 +60,7 @@ std::vector<std::pair<std::string, std::map<std::string, Spread>>> spreadsOf(con
                                                                              const std::vector<std::string> &peers) {
   std::vector<std::pair<std::string, std::map<std::string, Spread>>> families;
   for (const Row &row : report.rows) {
-    const std::string name = row.problem.family();
+    const std::string name = row.problem.kind().name() + ", " + row.problem.family();
     auto found = std::ranges::find(families, name, &decltype(families)::value_type::first);
     if (found == families.end())
       found = families.insert(families.end(), {name, {}});
@@ -68,6 +69,16 @@ std::vector<std::pair<std::string, std::map<std::string, Spread>>> spreadsOf(con
         found->second[peer].add(ratio->minimum);
   }
   return families;
+}
+
+/// Returns 1, 2 and 5 times the powers of ten within the axis; only the powers if there are many.
+std::vector<double> ticksOf(const LogAxes &axes) {
+  std::vector<double> values;
+  for (const double power : decades(std::floor(axes.x0), std::floor(axes.x1)))
+    for (const double value : {power, 2 * power, 5 * power})
+      if (std::log10(value) >= axes.x0 && std::log10(value) <= axes.x1 && (value == power || axes.x1 - axes.x0 <= 4))
+        values.push_back(value);
+  return values;
 }
 
 double timeIn(const Overhead &overhead, double value) {
@@ -91,11 +102,16 @@ std::string plotRatios(const Report &report) {
   if (!report.settings.onDevice)
     peers.push_back(copyName);
   const auto families = spreadsOf(report, peers);
-  LogAxes axes{names, width - 16, 48, 48 + rowHeight * static_cast<double>(families.size()), -1, 2, 0, 1};
+  LogAxes axes{names, width - 16, 48, 48 + rowHeight * static_cast<double>(families.size()), -1, 1, 0, 1};
+  for (const auto &[family, spreads] : families)
+    for (const auto &[peer, spread] : spreads) {
+      axes.x0 = std::min(axes.x0, std::log10(spread.least));
+      axes.x1 = std::max(axes.x1, std::log10(spread.most));
+    }
   std::string svg =
       textAt(8, 18,
-             "Times of peers over Quern's, geometric means by family; lines from the lowest to the highest problem") +
-      ticks(axes, {0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100}, "");
+             "How many times as fast as peers Quern is: geometric means by family; lines are ranges of problems") +
+      ticks(axes, ticksOf(axes), "");
   double x = names;
   for (size_t peer = 0; peer < peers.size(); ++peer, x += 88)
     svg += dot(x, 34, seriesOf(peer), peers[peer]) + textAt(x + 8, 38, peers[peer]);
@@ -106,9 +122,8 @@ std::string plotRatios(const Report &report) {
     for (size_t peer = 0; peer < peers.size(); ++peer, shift += 2)
       if (auto found = spreads.find(peers[peer]); found != spreads.end()) {
         const Spread &spread = found->second;
-        const auto clamped = [](double value) { return std::clamp(value, 0.1, 100.0); };
-        svg += lineFrom(axes.x(clamped(spread.least)), y + shift, axes.x(clamped(spread.most)), y + shift, "spread") +
-               dot(axes.x(clamped(spread.mean())), y + shift, seriesOf(peer),
+        svg += lineFrom(axes.x(spread.least), y + shift, axes.x(spread.most), y + shift, "spread") +
+               dot(axes.x(spread.mean()), y + shift, seriesOf(peer),
                    family + ", " + peers[peer] + ": " + shortly(spread.mean()) + " (" + shortly(spread.least) + " to " +
                        shortly(spread.most) + ") of " + std::to_string(spread.count));
       }

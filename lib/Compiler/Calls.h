@@ -21,7 +21,7 @@ class BridgeCall {
 public:
   BridgeCall() {
     calls.fetch_add(1);
-    isRefused = areOver.load();
+    isRefused = hasEnded.load();
   }
   ~BridgeCall() {
     if (calls.fetch_sub(1) == 1)
@@ -39,14 +39,14 @@ public:
   }
   /// Refuses all later calls and waits until all earlier calls have returned.
   static void end() {
-    areOver.store(true);
+    hasEnded.store(true);
     for (int now = calls.load(); now > 0; now = calls.load())
       calls.wait(now);
   }
 
 private:
   static inline constinit std::atomic<int> calls{0};
-  static inline constinit std::atomic<bool> areOver{false};
+  static inline constinit std::atomic<bool> hasEnded{false};
   bool isRefused = false;
 };
 

@@ -68,8 +68,8 @@ public:
     return found == known.end() ? functions::Cuts() : found->second;
   }
   void add(std::string function, functions::Cuts cuts) {
-    constexpr size_t most = 16, mostBytes = size_t(1) << 20;
-    if (function.size() > mostBytes)
+    constexpr size_t most = 16, maxBytes = size_t(1) << 20;
+    if (function.size() > maxBytes)
       return;
     std::lock_guard lock(mutex);
     if (known.size() == most)

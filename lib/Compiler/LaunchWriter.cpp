@@ -32,7 +32,7 @@ std::optional<uint32_t> LaunchWriter::argumentNamed(StringRef name) const {
 /// exactly the arguments.
 Result<std::vector<StepBuffer>> LaunchWriter::buffersOf(const KernelCall &call, ArrayRef<Launch::Region> regions) {
   std::vector<StepBuffer> buffers;
-  bool areAll = call.buffers.size() == arguments.size();
+  bool passesAll = call.buffers.size() == arguments.size();
   for (const KernelCall::Buffer &buffer : call.buffers) {
     std::optional<uint32_t> position = argumentNamed(buffer.name);
     auto region = llvm::find_if(regions, [&](const Launch::Region &region) { return region.name == buffer.name; });
@@ -42,10 +42,10 @@ Result<std::vector<StepBuffer>> LaunchWriter::buffersOf(const KernelCall &call, 
                                     : "', which is neither an argument nor a region");
     if (!position)
       position = static_cast<uint32_t>(arguments.size() + static_cast<size_t>(region - regions.begin()));
-    areAll &= *position == buffers.size() && buffer.byteOffset.terms.empty();
+    passesAll &= *position == buffers.size() && buffer.byteOffset.terms.empty();
     buffers.push_back({*position, buffer.byteOffset});
   }
-  if (areAll)
+  if (passesAll)
     buffers.clear();
   if (buffers.size() > maxStepBuffers)
     return internalError("a kernel takes ", buffers.size(), " buffers; the limit is ", maxStepBuffers);

@@ -30,17 +30,17 @@ StringRef shortName(Operation &op) {
 } // namespace
 
 void functions::nameSteps(func::FuncOp function) {
-  constexpr size_t mostNamed = 6;
+  constexpr size_t maxNamed = 6;
   size_t number = 0;
   for (auto op : function.getOps<linalg::LinalgOp>()) {
     std::string step = "operation " + std::to_string(++number), name = "copy";
     size_t named = 0;
     for (Operation &inner : op.getBlock()->without_terminator()) {
       name = shortName(inner).str();
-      if (named++ < mostNamed)
+      if (named++ < maxNamed)
         step += (named == 1 ? ": " : ", ") + inner.getName().stripDialect().str();
     }
-    if (named > mostNamed)
+    if (named > maxNamed)
       step += ", …";
     if (isa<linalg::FillOp>(op.getOperation()))
       name = "start";

@@ -15,8 +15,8 @@ constinit std::mutex oneAtATime;      ///< held by the thread that forks
 constinit std::atomic<uint64_t> forkCount{0};
 constinit thread_local int depth = 0; ///< nesting of this thread's sections
 
-constexpr size_t mostHandlers = 16;
-constinit std::atomic<void (*)()> handlers[mostHandlers]{};
+constexpr size_t maxHandlers = 16;
+constinit std::atomic<void (*)()> handlers[maxHandlers]{};
 
 void count(int change) noexcept {
   inside.fetch_add(change);

@@ -26,7 +26,7 @@ bool isOfLlvm(Type type) {
   return type.isSignlessInteger() || isa<BFloat16Type, Float16Type, Float32Type, Float64Type>(type);
 }
 
-bool areOfLlvm(TypeRange types) { return llvm::all_of(types, isOfLlvm); }
+bool allOfLlvm(TypeRange types) { return llvm::all_of(types, isOfLlvm); }
 
 Type withoutIndex(Type type) {
   if (type.isIndex())
@@ -191,7 +191,7 @@ void OneToOne::run(func::FuncOp function) const {
         makeIndicesIntegers(block.getArguments());
     makeIndicesIntegers(op->getResults());
     auto found = table.find(op->getName().getTypeID());
-    if (found == table.end() || !areOfLlvm(op->getOperandTypes()) || !areOfLlvm(op->getResultTypes()))
+    if (found == table.end() || !allOfLlvm(op->getOperandTypes()) || !allOfLlvm(op->getResultTypes()))
       return WalkResult::advance();
     builder.setInsertionPoint(op);
     if (isa<arith::IndexCastOp>(op) && op->getOperandTypes() == op->getResultTypes()) { // both were indices or i64

@@ -37,7 +37,7 @@ void ProblemCache::add(const KernelKey &request, const Value &problem) {
 void ProblemCache::setCapacity(size_t entries) {
   std::deque<Value> dropped;
   std::lock_guard lock(mutex);
-  capacity = std::min(entries, mostEntries);
+  capacity = std::min(entries, maxEntries);
   dropBeyond(capacity, dropped);
 }
 

@@ -26,7 +26,7 @@ class Problem;
 class ProblemCache {
 public:
   using Value = std::shared_ptr<const Problem>;
-  static constexpr size_t mostEntries = 256;
+  static constexpr size_t maxEntries = 256;
 
   /// The instance of the process.
   static ProblemCache &process();
@@ -34,7 +34,7 @@ public:
   /// Returns the problem that was stored for this key, or null. The functions below are also thread-safe.
   Value find(const KernelKey &request);
   void add(const KernelKey &request, const Value &problem);
-  /// Sets the capacity, at most mostEntries. 0: no problem is kept.
+  /// Sets the capacity, at most maxEntries. 0: no problem is kept.
   void setCapacity(size_t entries);
 
   /// Removes the problems of engines on this device.
@@ -49,7 +49,7 @@ private:
   ForkMutex mutex;
   std::unordered_map<KernelKey, Value, Hash> problems;
   std::deque<const KernelKey *> order; ///< keys of `problems`, oldest first
-  size_t capacity = mostEntries;
+  size_t capacity = maxEntries;
 };
 
 } // namespace quern

@@ -56,9 +56,9 @@ Result<void> readMilliseconds(const char *name, uint32_t &value) {
   if (text.empty())
     return {};
   const auto read = std::from_chars(text.data(), end, value);
-  if (read.ec != std::errc() || read.ptr != end || value > RemoteConfig::mostMilliseconds)
+  if (read.ec != std::errc() || read.ptr != end || value > RemoteConfig::maxMilliseconds)
     return invalidArguments(name, " is \"", text, "\"; it must be a number of milliseconds, at most ",
-                            RemoteConfig::mostMilliseconds);
+                            RemoteConfig::maxMilliseconds);
   return {};
 }
 

@@ -24,7 +24,7 @@ struct RemoteConfig {
   std::string servers, signingKey, publicKeys, passwordFile, tokenFile;
   uint32_t milliseconds = 30;       ///< maximum total wait of a lookup for responses
   uint32_t waitMilliseconds = 2000; ///< maximum additional wait for others that compile the same kernel
-  static constexpr uint32_t mostMilliseconds = 600'000;
+  static constexpr uint32_t maxMilliseconds = 600'000;
 
   /// Reads QUERN_REMOTE_CACHE, …_SIGNING_KEY, …_PUBLIC_KEYS, …_PASSWORD_FILE, …_TOKEN_FILE, …_MS and …_WAIT_MS. A
   /// set-user-ID program reads none. Fails if one of the last two is not a valid number.

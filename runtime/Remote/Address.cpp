@@ -10,7 +10,7 @@
 namespace quern::remote {
 namespace {
 
-constexpr int mostDays = 3650, mostDatabases = 1 << 16;
+constexpr int maxDays = 3650, maxDatabases = 1 << 16;
 
 /// Removes the text up to and including `separator` from `rest`; returns it without the separator.
 std::string_view takePart(std::string_view &rest, char separator) {
@@ -37,7 +37,7 @@ Result<void> addOption(Address &address, std::string_view option) {
     return {};
   }
   if (name == "days" || (name == "db" && isRedis)) {
-    Result<int> number = name == "days" ? numberOf(name, value, 1, mostDays) : numberOf(name, value, 0, mostDatabases);
+    Result<int> number = name == "days" ? numberOf(name, value, 1, maxDays) : numberOf(name, value, 0, maxDatabases);
     if (!number)
       return number.takeError();
     (name == "days" ? address.days : address.database) = *number;

@@ -24,8 +24,8 @@ constexpr int64_t firstPauseNs = 4 * nsPerMs, longestPauseNs = 50 * nsPerMs; // 
 constexpr int64_t leaseAgainNs = 1'000 * nsPerMs;                            // time between requests for the same lease
 constexpr int64_t noWaitsNs = 60'000 * nsPerMs; // time without waits after one that timed out
 constexpr int64_t secondLeaseShare = 4;         // a second host may compile after 1/4 of the patience
-constexpr uint32_t mostMilliseconds = 600'000;
-constexpr int mostLosses = 2;
+constexpr uint32_t maxMilliseconds = 600'000;
+constexpr int maxLosses = 2;
 
 SignedArtifact signedBy(const OpenedEntry &opened, std::string bytes) {
   SignedArtifact artifact{std::move(bytes)};
@@ -61,9 +61,9 @@ Result<void> Client::configure(const quern_remote_config &config) {
     return addresses.takeError();
   if (addresses->empty())
     return invalidArguments("no remote cache is configured");
-  if (config.milliseconds > mostMilliseconds)
+  if (config.milliseconds > maxMilliseconds)
     return invalidArguments("the wait for a remote cache is ", config.milliseconds, " ms; it must be at most ",
-                            mostMilliseconds);
+                            maxMilliseconds);
   Result<std::vector<PublicKey>> keys = readPublicKeys(config.public_keys);
   if (!keys)
     return keys.takeError();
@@ -200,7 +200,7 @@ public:
   /// these.
   bool isAtLoss() {
     again = 0;
-    return ++losses > mostLosses;
+    return ++losses > maxLosses;
   }
   /// Waits, a little longer each time. Returns false if the wait is over.
   bool pauses() {
@@ -398,7 +398,7 @@ Outcome Client::store(const StoredKey &key, std::string_view artifact) {
   const std::string entry = seal(server, key, artifact);
   if (entry.empty())
     return {Outcome::Failed,
-            concat("an artifact of ", artifact.size(), " bytes is too large: an entry has at most ", mostEntryBytes)};
+            concat("an artifact of ", artifact.size(), " bytes is too large: an entry has at most ", maxEntryBytes)};
   const int64_t seconds = server.address().days * secondsPerDay;
   return askFirst([&](Connection &connection) {
     return connection.put(nameOfEntry(key.bytes), entry, seconds, Deadline(commandNs, &cut));

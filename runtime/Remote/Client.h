@@ -47,7 +47,7 @@ struct Counts {
 /// Thread-safe. Created by open() and never destroyed.
 class Client {
 public:
-  static constexpr size_t mostJobs = 64, mostJobBytes = 32u << 20;
+  static constexpr size_t maxJobs = 64, maxJobBytes = 32u << 20;
   static constexpr int64_t exitMs = 100;
 
   static Result<Client *> open(const quern_remote_config &config);

@@ -132,7 +132,7 @@ void Client::put(StoredKey key, std::string artifact) {
     return;
   IdleThread::Lock lock(idle.mutex, std::defer_lock);
   const size_t bytes = artifact.size() + key.bytes.size();
-  if (!lockOutsideForks(lock) || jobs.size() >= mostJobs || jobBytes + bytes > mostJobBytes) {
+  if (!lockOutsideForks(lock) || jobs.size() >= maxJobs || jobBytes + bytes > maxJobBytes) {
     counts.storesDropped += 1;
     return;
   }

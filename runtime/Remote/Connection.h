@@ -93,7 +93,7 @@ public:
   static std::unique_ptr<Connection> make(const Address &address, const Secrets &secrets);
   virtual ~Connection() = default;
 
-  /// Reads the bytes of an entry, at most mostEntryBytes.
+  /// Reads the bytes of an entry, at most maxEntryBytes.
   virtual Outcome get(const EntryName &name, std::string &bytes, const Deadline &deadline) = 0;
   virtual Outcome put(const EntryName &name, std::string_view bytes, int64_t seconds, const Deadline &deadline) = 0;
   virtual Outcome contains(const EntryName &name, const Deadline &deadline) = 0;

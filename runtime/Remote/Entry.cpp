@@ -25,7 +25,7 @@ std::string_view textOf(const PublicKey &key) { return {reinterpret_cast<const c
 } // namespace
 
 std::string sealEntry(const EntryKey &key, std::string_view artifact, int64_t expiry, const PrivateKey &signer) {
-  if (artifact.size() > mostEntryBytes)
+  if (artifact.size() > maxEntryBytes)
     return {};
   ByteWriter out;
   out.bytes.reserve(artifact.size() + 512);
@@ -39,12 +39,12 @@ std::string sealEntry(const EntryKey &key, std::string_view artifact, int64_t ex
   out.putString(artifact);
   const Signature signature = sign(out.bytes, signer);
   out.bytes.append(reinterpret_cast<const char *>(signature.data()), signature.size());
-  return out.bytes.size() > mostEntryBytes ? std::string() : out.take();
+  return out.bytes.size() > maxEntryBytes ? std::string() : out.take();
 }
 
 OpenedEntry openEntry(std::string_view bytes, const EntryKey &key, int64_t now, std::span<const PublicKey> readers) {
   Signature signature;
-  if (bytes.size() > mostEntryBytes || bytes.size() < magic.size() + signature.size() || !bytes.starts_with(magic))
+  if (bytes.size() > maxEntryBytes || bytes.size() < magic.size() + signature.size() || !bytes.starts_with(magic))
     return {Verdict::Unsigned};
   const std::string_view message = bytes.substr(0, bytes.size() - signature.size());
   std::memcpy(signature.data(), bytes.data() + message.size(), signature.size());

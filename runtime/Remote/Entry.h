@@ -22,7 +22,7 @@
 namespace quern::remote {
 
 /// Maximum size of an entry, in bytes, for reads and writes.
-inline constexpr size_t mostEntryBytes = 16u << 20;
+inline constexpr size_t maxEntryBytes = 16u << 20;
 
 /// Result of the check of an entry; all except Sound count as a miss.
 enum class Verdict { Sound, Unsigned, Foreign, Expired, Mismatched, Damaged };

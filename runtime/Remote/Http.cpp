@@ -46,7 +46,7 @@ struct HttpConnection::Body {
   }
   static size_t write(char *from, size_t size, size_t count, void *self) noexcept {
     auto *body = static_cast<Body *>(self);
-    body->isTooLong = body->isTooLong || body->incoming.size() + size * count > mostEntryBytes;
+    body->isTooLong = body->isTooLong || body->incoming.size() + size * count > maxEntryBytes;
     try {
       if (!body->isTooLong)
         body->incoming.append(from, size * count);
@@ -75,7 +75,7 @@ constexpr long statusOk = 200, statusCreated = 201, statusNoContent = 204, statu
 
 /// Limits of the wait before a lease object is read back that another host may overwrite. The wait must exceed the time
 /// that the other host needs between its read and its write, estimated as a few times the duration of the write here.
-constexpr int64_t leastSettleNs = 20 * nsPerMs, mostSettleNs = 200 * nsPerMs, settleTimes = 4;
+constexpr int64_t minSettleNs = 20 * nsPerMs, maxSettleNs = 200 * nsPerMs, settleTimes = 4;
 
 /// Header lines of a request.
 class HeaderList {
@@ -200,7 +200,7 @@ Outcome HttpConnection::lease(const EntryName &name, int which, Lease &lease, co
     return put;
   if (!wasThere) // the status does not say whether the object existed: the last writer has the lease
     std::this_thread::sleep_for(
-        std::chrono::nanoseconds(std::clamp(settleTimes * (steadyNs() - start), leastSettleNs, mostSettleNs)));
+        std::chrono::nanoseconds(std::clamp(settleTimes * (steadyNs() - start), minSettleNs, maxSettleNs)));
   Outcome read = get(nameIn(span), lease.held, deadlines());
   if (read.kind == Outcome::Done && !wasThere && lease.held == lease.own)
     return {};

@@ -21,7 +21,7 @@ static_assert(crypto_sign_PUBLICKEYBYTES == sizeof(PublicKey) && crypto_sign_BYT
               crypto_sign_SECRETKEYBYTES == 64 && crypto_sign_SEEDBYTES == 32);
 
 constexpr std::string_view privateTag = "quern-private-key-1 ", publicTag = "quern-public-key-1 ";
-constexpr size_t mostFileBytes = 4096;
+constexpr size_t maxFileBytes = 4096;
 
 const unsigned char *bytesOf(std::string_view text) { return reinterpret_cast<const unsigned char *>(text.data()); }
 
@@ -106,7 +106,7 @@ Result<std::string> readLine(const std::string &path, Trust trust) {
   if (trust == Trust::Owner && ((status.st_mode & 077) != 0 || status.st_uid != geteuid()))
     return runtimeError("the private key ", path, " is another user's or has mode 0", std::oct, status.st_mode & 0777,
                         "; it must be this user's with mode 0600");
-  std::string text(mostFileBytes, '\0');
+  std::string text(maxFileBytes, '\0');
   size_t size = 0;
   while (size < text.size()) {
     const ssize_t count = ::read(file.get(), text.data() + size, text.size() - size);

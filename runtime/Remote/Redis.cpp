@@ -18,7 +18,7 @@ namespace quern::remote {
 namespace {
 
 constexpr std::string_view entryPrefix = "quern:1:", leasePrefix = "quern:1:lease:";
-constexpr size_t slackBytes = 1024, mostListBytes = 4u << 20;
+constexpr size_t slackBytes = 1024, maxListBytes = 4u << 20;
 
 std::string keyOf(const EntryName &name) { return concat(entryPrefix, name); }
 std::string leaseOf(const EntryName &name, int which) { return concat(leasePrefix, which, ':', name); }
@@ -128,8 +128,8 @@ RedisReader::RedisReader() : reader(redisReaderCreateWithFunctions(replyFunction
 
 RedisReader::~RedisReader() { redisReaderFree(reader); }
 
-void RedisReader::expect(size_t mostBytes, bool takesArrays) {
-  left = mostBytes;
+void RedisReader::expect(size_t maxBytes, bool takesArrays) {
+  left = maxBytes;
   arraysAllowed = takesArrays;
 }
 
@@ -189,7 +189,7 @@ Outcome RedisConnection::converse(const Words &words, RedisReply &reply, const D
   if (outcome.kind != Outcome::Done)
     return outcome;
   sent += command.size();
-  reader->expect(takesArrays ? mostListBytes : mostEntryBytes + slackBytes, takesArrays);
+  reader->expect(takesArrays ? maxListBytes : maxEntryBytes + slackBytes, takesArrays);
   std::string bytes;
   for (;;) {
     outcome = transfer->receive(bytes, deadline);

@@ -27,8 +27,8 @@ public:
   RedisReader(const RedisReader &) = delete;
   RedisReader &operator=(const RedisReader &) = delete;
 
-  /// Starts a reply. More than `mostBytes` bytes are an error, as is an array if `takesArrays` is false.
-  void expect(size_t mostBytes, bool takesArrays);
+  /// Starts a reply. More than `maxBytes` bytes are an error, as is an array if `takesArrays` is false.
+  void expect(size_t maxBytes, bool takesArrays);
   /// Parses bytes from the server. Fails if they violate the protocol.
   Result<void> feed(std::string_view bytes);
   /// Returns the next reply; null if it is not yet complete.

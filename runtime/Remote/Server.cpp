@@ -13,7 +13,7 @@
 namespace quern::remote {
 namespace {
 
-constexpr size_t mostIdle = 8;
+constexpr size_t maxIdle = 8;
 constexpr int64_t fullPauseNs = 10'000'000'000;
 
 } // namespace
@@ -81,7 +81,7 @@ void Server::giveBack(std::unique_ptr<Connection> connection) {
   received += std::exchange(connection->received, 0);
   sent += std::exchange(connection->sent, 0);
   std::lock_guard guard(mutex);
-  if (idle.size() < mostIdle)
+  if (idle.size() < maxIdle)
     idle.push_back(std::move(connection));
   else if (!connection->isIntact())
     (void)connection.release();

@@ -90,16 +90,16 @@ void reshape(PrimitiveDesc &desc, const std::vector<Loop> &loops, bool isOpen) {
 /// are also a few lanes that are packed in the result or the first source and strided in the other: that number of
 /// vectors is interleaved.
 void markFew(std::vector<Loop> &loops, bool hasAxis) {
-  constexpr int64_t mostInRow = 15, mostLanes = 8;
+  constexpr int64_t maxInRow = 15, maxLanes = 8;
   const size_t result = loops.empty() ? 0 : loops.front().strides.size() - 1;
   for (Loop &few : loops) {
     if (hasAxis) {
-      few.isFew = few.isKept && few.size > 1 && few.size <= mostInRow &&
+      few.isFew = few.isKept && few.size > 1 && few.size <= maxInRow &&
                   std::all_of(few.strides.begin(), few.strides.end(), [](int64_t stride) { return stride == 1; });
       continue;
     }
     for (auto [packed, other] : {std::pair(result, size_t(0)), std::pair(size_t(0), result)})
-      few.isFew |= few.size <= mostLanes && few.strides[packed] == 1 && few.strides[other] != 1 &&
+      few.isFew |= few.size <= maxLanes && few.strides[packed] == 1 && few.strides[other] != 1 &&
                    std::any_of(loops.begin(), loops.end(), [&](const Loop &many) {
                      return many.strides[packed] == few.size && many.strides[other] == 1;
                    });
@@ -109,11 +109,11 @@ void markFew(std::vector<Loop> &loops, bool hasAxis) {
 /// Returns true if a few elements are contiguous in the result and strided in the source, and are not lanes to
 /// interleave, as in weights for dots of pairs and fours. With every size open, no vector would be filled.
 bool fillsNoVector(const std::vector<Loop> &loops) {
-  constexpr int64_t mostBeside = 4;
+  constexpr int64_t maxBeside = 4;
   if (loops.size() < 2)
     return false;
   const Loop &last = loops.back();
-  return last.size > 1 && last.size <= mostBeside && !last.isFew && last.strides.back() == 1 &&
+  return last.size > 1 && last.size <= maxBeside && !last.isFew && last.strides.back() == 1 &&
          last.strides.front() != 1 && !last.isBroadcast.front();
 }
 
@@ -196,13 +196,13 @@ void openWidths(RnnDesc &rnn) {
 /// Packed weights also need enough work per step. Plain weights need enough sequences that share them, and few columns
 /// beyond whole tiles.
 bool areWidthsOpened(const RnnDesc &rnn) {
-  constexpr int64_t tile = 64, leastOfPlain = 4, leastWork = 192;
+  constexpr int64_t tile = 64, minOfPlain = 4, minWork = 192;
   const int64_t sequences = rnn.srcLayer.dims[1], channels = rnn.weightsLayer.dims[4];
   if (channels < tile)
     return false;
   if (rnn.weightsLayer.isPlain() || rnn.weightsIter.isPlain())
-    return sequences >= leastOfPlain && channels % tile * 4 <= channels;
-  return sequences * channels >= leastWork;
+    return sequences >= minOfPlain && channels % tile * 4 <= channels;
+  return sequences * channels >= minWork;
 }
 
 /// Returns the form with all sizes open (rnn C39), if it is fast enough, then the form with open steps and sequences.

@@ -79,7 +79,7 @@ void Specialiser::request(const std::shared_ptr<Promotion> &promotion) {
   auto job = find(promotion->problem()->key());
   if (job == jobs.end()) {
     job = jobs.insert(jobs.end(), {promotion->problem(), {}});
-    if (jobs.size() > mostJobs) // drops the least requested job except the new one
+    if (jobs.size() > maxJobs) // drops the least requested job except the new one
       jobs.erase(std::min_element(jobs.begin(), job, isLessWanted));
   }
   std::erase_if(job->promotions, [](const auto &other) { return other.expired(); });

@@ -26,7 +26,7 @@ namespace quern {
 /// Thread-safe.
 class Specialiser {
 public:
-  static constexpr size_t mostJobs = 64;
+  static constexpr size_t maxJobs = 64;
 
   /// Returns the instance of the process, which is created on first use.
   static Specialiser &process();

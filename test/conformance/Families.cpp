@@ -16,9 +16,9 @@ std::string_view nameOf(LayoutFamily family) {
   return names[static_cast<size_t>(family)];
 }
 
-Dims drawShape(Random &random, int64_t leastRank, int64_t mostRank, double budget) {
+Dims drawShape(Random &random, int64_t minRank, int64_t maxRank, double budget) {
   int64_t rank =
-      random.oneIn(3) ? random.between(leastRank, mostRank) : random.between(leastRank, std::min<int64_t>(mostRank, 5));
+      random.oneIn(3) ? random.between(minRank, maxRank) : random.between(minRank, std::min<int64_t>(maxRank, 5));
   Dims dims(static_cast<size_t>(rank), 1);
   std::vector<size_t> order(dims.size());
   std::iota(order.begin(), order.end(), 0);

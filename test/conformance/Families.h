@@ -37,7 +37,7 @@ inline constexpr LayoutFamily allFamilies[] = {LayoutFamily::Plain,     LayoutFa
 std::string_view nameOf(LayoutFamily family);
 
 /// Draws dims of any rank, with up to `budget` elements and sizes around every vector width; one in 50 is empty.
-Dims drawShape(Random &random, int64_t leastRank, int64_t mostRank, double budget);
+Dims drawShape(Random &random, int64_t minRank, int64_t maxRank, double budget);
 
 /// Draws one tensor of a family other than Runtime and Broadcast. A tensor of half bytes that is written has no gaps,
 /// so it is of another family if necessary.

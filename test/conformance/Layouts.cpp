@@ -119,7 +119,7 @@ TensorDesc drawPadded(Random &random, const Dims &dims, DataType type) {
 }
 
 TensorDesc drawSubmemory(Random &random, const Dims &dims, DataType type, const Blocks &blocks) {
-  constexpr int64_t mostTimes = 64; // size of the parent, relative to the part
+  constexpr int64_t maxTimes = 64; // size of the parent, relative to the part
   int64_t grown = 1;
   Dims whole = dims, offsets(dims.size(), 0);
   for (size_t d = 0; d < dims.size(); ++d) {
@@ -130,7 +130,7 @@ TensorDesc drawSubmemory(Random &random, const Dims &dims, DataType type, const 
     offsets[d] = random.oneIn(3) ? block * random.between(1, 2) : 0;
     whole[d] = offsets[d] + dims[d] + (mayEndEarly && random.oneIn(3) ? random.between(1, 5) : 0);
     const int64_t times = (whole[d] + block) / std::max<int64_t>(dims[d], block); // a lower bound
-    if (times * grown > mostTimes) { // else many dims of 1 would become gigabytes
+    if (times * grown > maxTimes) { // else many dims of 1 would become gigabytes
       offsets[d] = 0;
       whole[d] = dims[d];
     } else {

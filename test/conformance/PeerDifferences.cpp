@@ -44,8 +44,8 @@ bool isRoundedTwice(DataType type, double ours, double theirs) {
     return false;
   if (type == DataType::F8E4M3 && std::isnan(ours) && std::fabs(theirs) == 448)
     return true;
-  const double leastNormal = type == DataType::F8E4M3 ? 0x1p-6 : 0x1p-14;
-  return std::fabs(ours - theirs) <= epsilonOf(type) * std::max({std::fabs(ours), std::fabs(theirs), leastNormal});
+  const double minNormal = type == DataType::F8E4M3 ? 0x1p-6 : 0x1p-14;
+  return std::fabs(ours - theirs) <= epsilonOf(type) * std::max({std::fabs(ours), std::fabs(theirs), minNormal});
 }
 
 bool isBesideDomain(const PeerComparison &with, size_t element, double ours, double theirs) {

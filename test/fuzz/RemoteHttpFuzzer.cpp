@@ -58,7 +58,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const int64_t start = steadyNs();
   const Outcome outcome = HttpConnection(address, {}).get(EntryName(64, '0'), bytes, Deadline(deadlineNs));
   server.join();
-  if (bytes.size() > mostEntryBytes || steadyNs() - start > deadlineNs + bitLaterNs ||
+  if (bytes.size() > maxEntryBytes || steadyNs() - start > deadlineNs + bitLaterNs ||
       (outcome.kind != Outcome::Done && !bytes.empty()))
     std::abort();
   std::thread again(answer); // the same input as a listing

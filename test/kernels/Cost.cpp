@@ -75,7 +75,7 @@ extern "C" __attribute__((noinline)) void quern_kernels_measured(const std::vect
 
 namespace {
 
-uint64_t leastMicroseconds(const std::vector<KernelRequest> &requests, int64_t repetitions) {
+uint64_t minMicroseconds(const std::vector<KernelRequest> &requests, int64_t repetitions) {
   uint64_t sum = 0;
   for (const KernelRequest &request : requests) {
     uint64_t least = UINT64_MAX;
@@ -125,7 +125,7 @@ Result<void> printCosts(const CorpusOptions &options, Counter counter, int64_t r
       compileOne({target, "softmax fwd_i alg=accurate src=f32:7x33:ab dst=f32:7x33:ab axis=1"});
     const uint64_t before = hardware.count();
     if (counter == Counter::Seconds)
-      os << "microseconds " << set << ' ' << leastMicroseconds(*requests, repetitions);
+      os << "microseconds " << set << ' ' << minMicroseconds(*requests, repetitions);
     else
       quern_kernels_measured(*requests);
     if (counter == Counter::Hardware)

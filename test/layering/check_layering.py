@@ -50,7 +50,8 @@ LAYERS = [
     ("transforms", ["lib/Transforms/*"], ["support", "ir", "mlir"]),
     # Two layers are shared by all recipes, and one by all recipes for devices; each recipe also has three layers.
     ("schedule-problem", ["lib/Schedule/Problem/*"], ["support", "ir", "transforms", "mlir"]),
-    ("schedule-build", ["lib/Schedule/Build/*"], ["support", "ir", "transforms", "schedule-problem", "mlir"]),
+    ("schedule-build", ["lib/Schedule/Batch/*", "lib/Schedule/Build/*"],
+     ["support", "ir", "transforms", "schedule-problem", "mlir"]),
     ("schedule-device", ["lib/Schedule/Device/*"], COMMON),
     ("rows-device", ["lib/Schedule/Rows/Device/*"], COMMON + ["schedule-device", "rows"]),
     ("map-device", ["lib/Schedule/Map/Device/*"], COMMON + ["schedule-device", "map"]),

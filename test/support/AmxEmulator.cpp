@@ -29,11 +29,11 @@
 
 namespace {
 
-constexpr int registerCount = 8, mostRows = 16, mostBytes = 64;
+constexpr int registerCount = 8, maxRows = 16, maxBytes = 64;
 
 struct Matrix {
   int rows = 0, bytes = 0; ///< `bytes`: bytes per row
-  uint8_t data[mostRows][mostBytes] = {};
+  uint8_t data[maxRows][maxBytes] = {};
 };
 
 struct State {
@@ -112,7 +112,7 @@ bool configure(const uint8_t *from) {
     std::memcpy(&bytes, from + 16 + 2 * i, 2);
     next.matrices[i].bytes = bytes;
     next.matrices[i].rows = from[48 + i];
-    if (bytes > mostBytes || from[48 + i] > mostRows)
+    if (bytes > maxBytes || from[48 + i] > maxRows)
       return false;
   }
   for (int reserved = 2; reserved < 16; ++reserved)

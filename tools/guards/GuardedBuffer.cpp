@@ -55,7 +55,7 @@ public:
   void giveBack(char *pages, int64_t count) {
     {
       const std::lock_guard lock(mutex);
-      if (keptPages + count <= mostKept) {
+      if (keptPages + count <= maxKept) {
         kept[count].push_back(pages);
         keptPages += count;
         return;
@@ -65,7 +65,7 @@ public:
   }
 
 private:
-  static constexpr int64_t mostKept = 4096; ///< limit of keptPages
+  static constexpr int64_t maxKept = 4096; ///< limit of keptPages
   std::mutex mutex;
   std::map<int64_t, std::vector<char *>> kept; ///< by their number of pages
   int64_t keptPages = 0;

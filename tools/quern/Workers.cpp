@@ -30,7 +30,7 @@ struct SharedState {
   std::atomic<size_t> next{0};
   std::atomic<size_t> current[256]; ///< present job of each worker
 };
-constexpr size_t mostWorkers = std::size(SharedState{}.current);
+constexpr size_t maxWorkers = std::size(SharedState{}.current);
 
 struct Unmap {
   void operator()(SharedState *state) const { munmap(state, sizeof(SharedState)); }
@@ -88,7 +88,7 @@ public:
       : shared(std::move(shared)), count(count), run(run), advance(advance) {}
 
   Result<std::vector<FailedJob>> runAll(size_t processes) {
-    workers.resize(std::clamp<size_t>(processes, 1, std::min(mostWorkers, std::max<size_t>(count, 1))));
+    workers.resize(std::clamp<size_t>(processes, 1, std::min(maxWorkers, std::max<size_t>(count, 1))));
     bool isStarted = false;
     for (size_t i = 0; i < workers.size(); ++i)
       isStarted |= start(i);

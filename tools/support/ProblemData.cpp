@@ -249,7 +249,7 @@ bool hasJumps(const std::string &code) {
 /// the bound; with enough elements, the tolerance is at most 16 times this share of the bound.
 std::vector<double> tolerances(const std::vector<double> &exact, const std::vector<double> &inherited,
                                const std::vector<double> &variance, const std::vector<double> &simple, bool jumps) {
-  constexpr size_t leastElements = 64;
+  constexpr size_t minElements = 64;
   std::vector<double> bounds(exact.size());
   double worst = 0;
   size_t count = 0;
@@ -260,7 +260,7 @@ std::vector<double> tolerances(const std::vector<double> &exact, const std::vect
     worst = std::max(worst, std::fabs(simple[i] - exact[i]) / bounds[i]);
     ++count;
   }
-  if (jumps || count < leastElements || !(16 * worst < 1))
+  if (jumps || count < minElements || !(16 * worst < 1))
     return bounds;
   for (size_t i = 0; i < exact.size(); ++i) // plus several roundings of the result itself
     bounds[i] = std::max(16 * worst * bounds[i], std::min(bounds[i], 16 * 0x1p-24 * std::fabs(exact[i])));

@@ -19,7 +19,7 @@ namespace {
 
 /// Sums and differences of a few numbers below this fit 32 bits.
 constexpr int64_t endOfShort = int64_t(1) << 24;
-constexpr int mostSteps = 32;
+constexpr int maxSteps = 32;
 
 bool isShort(Operation &op, ArrayRef<int64_t> extents) {
   if (auto index = dyn_cast<linalg::IndexOp>(op))
@@ -44,7 +44,7 @@ void shorten(linalg::GenericOp op) {
   const SmallVector<int64_t> extents = op.getStaticLoopRanges();
   for (Operation &inner : op.getBlock()->without_terminator())
     if (takesIndices(inner)) {
-      if (!isShort(inner, extents) || taking.size() == mostSteps)
+      if (!isShort(inner, extents) || taking.size() == maxSteps)
         return;
       for (Value operand : inner.getOperands()) // a caller's number may have any value
         if (Operation *from = operand.getDefiningOp();

@@ -46,12 +46,12 @@ FrozenRewritePatternSet patternsOfUnitDims(MLIRContext *context) {
 /// Returns true if two elementwise operations may be fused. An operation that reads a reduction keeps its loop order,
 /// so that it stays fusible with the reduction.
 bool belongsTogether(OpOperand *read) {
-  constexpr size_t mostOperations = 64;
+  constexpr size_t maxOperations = 64;
   auto first = read->get().getDefiningOp<linalg::GenericOp>();
   auto second = dyn_cast<linalg::GenericOp>(read->getOwner());
   if (!first || !second || first.getNumResults() != 1 || !first->hasOneUse() || !first.isAllParallelLoops() ||
       !second.isAllParallelLoops() ||
-      first.getBlock()->getOperations().size() + second.getBlock()->getOperations().size() > mostOperations)
+      first.getBlock()->getOperations().size() + second.getBlock()->getOperations().size() > maxOperations)
     return false;
   AffineMap map = second.getMatchingIndexingMap(read);
   auto isReduced = [](Value input) {

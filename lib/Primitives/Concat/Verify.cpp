@@ -41,9 +41,9 @@ namespace quern {
 namespace {
 
 /// Maximum number of kernels; each takes milliseconds to compile.
-constexpr size_t mostKernels = 128;
+constexpr size_t maxKernels = 128;
 /// Maximum number of sources with open positions; each is a term in the position of all sources after it.
-constexpr size_t mostOpen = 64;
+constexpr size_t maxOpenSources = 64;
 
 constexpr SourceRules rules = {
     {"a concat", " (concat C13)", " (concat C15)", " (concat C16)"}, " (concat C3)", " (concat C12)"};
@@ -76,12 +76,12 @@ Result<int64_t> checkSources(const ConcatDesc &concat) {
 
 /// Checks C14.
 Result<void> checkOpenPlaces(const ConcatDesc &concat) {
-  if (concatenation::arePlacesOpen(concat) && concat.srcs.size() > mostOpen)
+  if (concatenation::arePlacesOpen(concat) && concat.srcs.size() > maxOpenSources)
     return unimplemented(
         "a concat of ", concat.srcs.size(),
         " sources is not implemented for a dst whose offset, dim or stride along the axis is known only at "
         "execution; it is for at most ",
-        mostOpen, " (concat C14)");
+        maxOpenSources, " (concat C14)");
   return {};
 }
 
@@ -229,9 +229,9 @@ Result<VerifiedProblem> verifyConcat(const PrimitiveDesc &desc, const Target &, 
     return ok.takeError();
   if (Result<void> ok = checkAttributes(concat, desc.attr); !ok)
     return ok.takeError();
-  if (size_t kernels = concatenation::kernelsOf(concat, desc.attr).size(); kernels > mostKernels)
+  if (size_t kernels = concatenation::kernelsOf(concat, desc.attr).size(); kernels > maxKernels)
     return unimplemented("a concat is not implemented for ", kernels,
-                         " sources that differ in type, layout, dims or scales; it is for at most ", mostKernels,
+                         " sources that differ in type, layout, dims or scales; it is for at most ", maxKernels,
                          " (concat C19)");
   listSources(concat.srcs, problem.arguments);
   problem.arguments.push_back({arg::dst, "dst", concat.dst, true});

@@ -66,13 +66,13 @@ struct Choice {
 } // namespace
 
 /// Returns the maximum number of vectors per panel if a kernel accumulates `gates` gates.
-static int64_t mostVectorsOf(int64_t gates, const Target &target) {
+static int64_t maxVectorsOf(int64_t gates, const Target &target) {
   const int64_t columns = target.isa == CpuIsa::Avx2 ? 2 : 4;
   return std::max<int64_t>(columns / gates, 1);
 }
 
 Packing packingOf(DataType weights, int64_t gates, int64_t channels, FpmathMode fpmath, const Target &target) {
-  int64_t lanes = target.lanes32(), vectors = mostVectorsOf(gates, target);
+  int64_t lanes = target.lanes32(), vectors = maxVectorsOf(gates, target);
   int64_t needed = std::max<int64_t>((channels + lanes - 1) / lanes, 1);
   auto padding = [&] { return (needed + vectors - 1) / vectors * vectors - needed; };
   while (vectors > 1 && padding() * 24 >= needed) // a 24th of the time would be spent on padding
@@ -91,7 +91,7 @@ Result<TensorDesc> packedWeights(const RnnDesc &rnn, const TensorDesc &weights, 
 
 bool arePackedOfSomeWidth(const RnnDesc &rnn, const TensorDesc &weights, const Target &target) {
   const int64_t kPack = kPackOf(weights.dataType, FpmathMode::Strict, target);
-  for (int64_t vectors = mostVectorsOf(gatesTogether(rnn), target); vectors; vectors /= 2) {
+  for (int64_t vectors = maxVectorsOf(gatesTogether(rnn), target); vectors; vectors /= 2) {
     Result<TensorDesc> one = packed(weights, "abdEc", {vectors * target.lanes32(), kPack}, weightsSumMask);
     if (one && weights.sameLayout(*one))
       return true;
@@ -160,17 +160,17 @@ bool areWeightsFar(const RnnDesc &rnn) {
 }
 
 bool areInputsMerged(const RnnDesc &rnn) {
-  constexpr int64_t leastSteps = 4;
+  constexpr int64_t minSteps = 4;
   const int64_t fewRows = areWeightsFar(rnn) ? 32 : 4;
   const TensorDesc &src = rnn.srcLayer;
   if (src.hasRuntimeDims() || !rnn.seqLengths.isZero()) // steps after the end of all sequences must not be computed
     return false;
-  constexpr int64_t mostElements = int64_t(1) << 26; // limit of the sums, which are all in memory at once
+  constexpr int64_t maxElements = int64_t(1) << 26; // limit of the sums, which are all in memory at once
   const CheckedInt sums = CheckedInt(src.dims[0]) * src.dims[1] * rnn.weightsLayer.dims[3] * rnn.weightsLayer.dims[4];
-  if (sums.overflowed() || sums.value() > mostElements)
+  if (sums.overflowed() || sums.value() > maxElements)
     return false;
   const bool areRowsEven = src.dims[1] == 1 || src.strides[0] == src.dims[1] * src.strides[1];
-  return areRowsEven && src.dims[0] >= leastSteps && src.dims[1] <= fewRows;
+  return areRowsEven && src.dims[0] >= minSteps && src.dims[1] <= fewRows;
 }
 
 Result<void> resolveLayouts(RnnDesc &rnn, FpmathMode fpmath, const Target &target) {

@@ -128,10 +128,10 @@ void SumEmitter::emitPart(size_t first, size_t end) {
 }
 
 void SumEmitter::emit() {
-  if (sum.srcs.size() <= sum::mostTogether)
+  if (sum.srcs.size() <= sum::maxSourcesPerKernel)
     return emitWhole();
-  for (size_t first = 0; first < sum.srcs.size(); first += sum::mostTogether)
-    emitPart(first, std::min(first + sum::mostTogether, sum.srcs.size()));
+  for (size_t first = 0; first < sum.srcs.size(); first += sum::maxSourcesPerKernel)
+    emitPart(first, std::min(first + sum::maxSourcesPerKernel, sum.srcs.size()));
   VerifiedProblem dstAlone;
   dstAlone.arguments.push_back(problem.arguments.back());
   emitPadding(module, dstAlone, "sum");

@@ -11,7 +11,7 @@ namespace quern::sum {
 
 /// Maximum number of sources per kernel. Longer sums use several kernels, each of which adds to the result of the one
 /// before.
-inline constexpr size_t mostTogether = 16;
+inline constexpr size_t maxSourcesPerKernel = 16;
 
 } // namespace quern::sum
 

@@ -64,15 +64,15 @@ Result<void> resolveDestination(SumDesc &sum) {
 
 /// Checks C14.
 Result<void> checkCount(const SumDesc &sum) {
-  if (sum.srcs.size() <= sum::mostTogether)
+  if (sum.srcs.size() <= sum::maxSourcesPerKernel)
     return {};
   for (size_t i = 0; i <= sum.srcs.size(); ++i) {
     bool isDst = i == sum.srcs.size();
     if ((isDst ? sum.dst : sum.srcs[i]).hasRuntimeDims())
       return unimplemented("a sum of ", sum.srcs.size(),
                            " sources is not implemented for sizes that are known only at execution, which ",
-                           isDst ? "dst" : arg::nameOf(arg::sourceAt(i)), " has; it is for at most ", sum::mostTogether,
-                           " (sum C14)");
+                           isDst ? "dst" : arg::nameOf(arg::sourceAt(i)), " has; it is for at most ",
+                           sum::maxSourcesPerKernel, " (sum C14)");
   }
   return {};
 }

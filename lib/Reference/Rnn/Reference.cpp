@@ -163,12 +163,12 @@ private:
   }
   /// Returns true for integers whose states are not visible, of a size for which many runs take at most seconds.
   bool mayExplain(const Run &run) const {
-    constexpr double mostProducts = 3e6; // products per sequence
+    constexpr double maxProducts = 3e6; // products per sequence
     const Shape &s = run.shape();
     const double products = static_cast<double>(s.layers * s.directions * s.steps) *
                             static_cast<double>(s.gates * s.dhc) *
                             static_cast<double>(std::max(s.slc, s.dic * s.directions) + s.sic);
-    return isQuantized(run.rnn()) && !dstLayer().empty() && !seenIn(run) && products <= mostProducts;
+    return isQuantized(run.rnn()) && !dstLayer().empty() && !seenIn(run) && products <= maxProducts;
   }
   int64_t wrongOf(const RunResults &possible) const {
     int64_t wrong = 0;

@@ -40,7 +40,7 @@ public:
   /// Returns the roundings to flip, as far as they help, and whether they explain everything.
   std::pair<std::set<Rounding>, bool> find() {
     std::vector<Attempt> best = {attempt({})};
-    while (!isRight(best.front()) && best.front().met.otherwise.size() < mostTurned) {
+    while (!isRight(best.front()) && best.front().met.otherwise.size() < maxTurned) {
       std::vector<Attempt> next = best;
       for (const Attempt &from : best)
         for (const Rounding &candidate : candidatesOf(from.met)) {
@@ -58,7 +58,7 @@ public:
   }
 
 private:
-  static constexpr size_t mostTurned = 12, mostCandidates = 32, mostKept = 4;
+  static constexpr size_t maxTurned = 12, maxCandidates = 32, maxKept = 4;
 
   struct Attempt {
     Roundings met;
@@ -75,7 +75,7 @@ private:
     auto place = std::find_if(attempts.begin(), attempts.end(),
                               [&](const Attempt &other) { return other.agreement < attempt.agreement; });
     attempts.insert(place, std::move(attempt));
-    if (attempts.size() > mostKept)
+    if (attempts.size() > maxKept)
       attempts.pop_back();
   }
 
@@ -87,7 +87,7 @@ private:
         sorted.emplace_back(distance, rounding);
     std::sort(sorted.begin(), sorted.end());
     std::vector<Rounding> candidates;
-    for (size_t i = 0; i < std::min(sorted.size(), mostCandidates); ++i)
+    for (size_t i = 0; i < std::min(sorted.size(), maxCandidates); ++i)
       candidates.push_back(sorted[i].second);
     return candidates;
   }

@@ -62,7 +62,7 @@ template <typename Real> void forwardRow(const Row &row, Alg alg, const std::vec
 }
 
 /// Least normal number of the arithmetic under test: f64 if the reference computes in long double, otherwise f32.
-template <typename Real> constexpr Real leastNormal = sizeof(Real) > sizeof(double) ? Real(0x1p-1022) : Real(0x1p-126);
+template <typename Real> constexpr Real minNormal = sizeof(Real) > sizeof(double) ? Real(0x1p-1022) : Real(0x1p-126);
 
 template <typename Real>
 void backwardRow(const Row &row, Alg alg, const std::vector<double> &y, const std::vector<double> &dy,
@@ -73,7 +73,7 @@ void backwardRow(const Row &row, Alg alg, const std::vector<double> &y, const st
     Real term = static_cast<Real>(dy[row.at(i)]) * (isLog ? 1 : static_cast<Real>(y[row.at(i)]));
     sum += term;
     // A denormal product has the absolute rounding error of the least normal number.
-    terms += isLog || term == 0 ? std::fabs(term) : std::max(std::fabs(term), leastNormal<Real>);
+    terms += isLog || term == 0 ? std::fabs(term) : std::max(std::fabs(term), minNormal<Real>);
   }
   for (int64_t i = 0; i < row.length; ++i) {
     Real d = y[row.at(i)], dd = dy[row.at(i)], weight = isLog ? std::exp(d) : d;

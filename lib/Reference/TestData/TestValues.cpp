@@ -39,7 +39,7 @@ double testdata::largestOf(DataType type) {
 }
 
 double testdata::denormalOf(DataType type, uint64_t bits) {
-  auto leastOf = [](DataType of) {
+  auto minOf = [](DataType of) {
     switch (of) {
     case DataType::F64:
       return 0x1p-1074;
@@ -55,7 +55,7 @@ double testdata::denormalOf(DataType type, uint64_t bits) {
       return 0x1p-149;
     }
   };
-  return leastOf(type) * static_cast<double>(1 + bits % 7);
+  return minOf(type) * static_cast<double>(1 + bits % 7);
 }
 
 double testdata::bell(uint64_t bits) {

@@ -71,14 +71,14 @@ Value KernelBuilder::scaled(Value v, rows::Size by) {
   return by == 1 || isZero(v) ? v : create<arith::MulIOp>(v, like(v, by), arith::IntegerOverflowFlags::nsw).getResult();
 }
 
-Value KernelBuilder::walk(Value at, const rows::Walk &way, int64_t align) {
+Value KernelBuilder::addressAt(Value at, const rows::AccessFunction &function, int64_t align) {
   if (isZero(at))
     return like(at, 0);
-  Value sum = like(at, -way.start());
-  at = add(at, like(at, way.shift()));
-  if (way.step().isOpen())
-    return scaled(at, way.step());
-  for (const rows::Digit &digit : way.digits()) {
+  Value sum = like(at, -function.start());
+  at = add(at, like(at, function.shift()));
+  if (function.step().isOpen())
+    return scaled(at, function.step());
+  for (const rows::Digit &digit : function.digits()) {
     if (digit.modulus && !digit.shift && align % digit.end() == 0)
       continue;
     int64_t unit = digit.unit, stride = digit.stride;

@@ -47,7 +47,7 @@ public:
     return size.isOpen() ? scaled(index(count), size) : index(count * size.known());
   }
   /// Returns the address of index `at` of a loop, relative to the loop's start. `at` is a multiple of `align`.
-  Value walk(Value at, const rows::Walk &way, int64_t align = 1);
+  Value addressAt(Value at, const rows::AccessFunction &function, int64_t align = 1);
 
   /// Returns the conjunction of conditions or masks; null means true.
   Value both(Value x, Value y);

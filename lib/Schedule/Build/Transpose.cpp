@@ -23,7 +23,7 @@ using namespace quern;
 
 namespace {
 
-constexpr int64_t radix = 4, mostRegisters = 8;
+constexpr int64_t radix = 4, maxRegisters = 8;
 
 class Network {
 public:
@@ -103,7 +103,7 @@ private:
 
 int64_t quern::transposeScratch(Type element, int64_t lanes) {
   int64_t unit = transposeUnit(element);
-  return unit > mostRegisters ? unit * lanes : 0;
+  return unit > maxRegisters ? unit * lanes : 0;
 }
 
 void quern::transposeSquares(OpBuilder &b, Location loc, Type element, int64_t lanes, const SquareAccess &access,
@@ -217,7 +217,7 @@ SmallVector<Value> quern::interleaveVectors(OpBuilder &b, Location loc, SmallVec
   return run.permuted([&](int64_t e) { return e % count * lanes + e / count; });
 }
 
-SmallVector<Value> quern::takeVectorsApart(OpBuilder &b, Location loc, SmallVector<Value> vectors) {
+SmallVector<Value> quern::deinterleaveVectors(OpBuilder &b, Location loc, SmallVector<Value> vectors) {
   const auto count = static_cast<int64_t>(vectors.size()),
              lanes = static_cast<int64_t>(cast<VectorType>(vectors[0].getType()).getNumElements());
   Run run(b, loc, std::move(vectors));

@@ -47,11 +47,11 @@ void transposeSquares(mlir::OpBuilder &b, mlir::Location loc, mlir::Type element
 mlir::Value joinVectors(mlir::OpBuilder &b, mlir::Location loc, llvm::SmallVector<mlir::Value> vectors);
 
 /// interleaveVectors() alternates the elements of vectors of one type: the first of each, then the second of each.
-/// takeVectorsApart() is the inverse.
+/// deinterleaveVectors() is the inverse.
 llvm::SmallVector<mlir::Value> interleaveVectors(mlir::OpBuilder &b, mlir::Location loc,
                                                  llvm::SmallVector<mlir::Value> vectors);
-llvm::SmallVector<mlir::Value> takeVectorsApart(mlir::OpBuilder &b, mlir::Location loc,
-                                                llvm::SmallVector<mlir::Value> vectors);
+llvm::SmallVector<mlir::Value> deinterleaveVectors(mlir::OpBuilder &b, mlir::Location loc,
+                                                   llvm::SmallVector<mlir::Value> vectors);
 
 } // namespace quern
 

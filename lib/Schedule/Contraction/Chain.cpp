@@ -33,8 +33,8 @@ bool reduces(const ProblemOp *own) { return own->op.getNumReductionLoops() != 0;
 
 class Reader {
 public:
-  Reader(const Problem &problem, Chain &chain, Reach reach, std::string &whyNot)
-      : problem(problem), chain(chain), reach(reach), whyNot(whyNot) {}
+  Reader(const Problem &problem, Chain &chain, AllowedForms allowed, std::string &whyNot)
+      : problem(problem), chain(chain), allowed(allowed), whyNot(whyNot) {}
   LogicalResult read();
 
 private:
@@ -61,7 +61,7 @@ private:
 
   const Problem &problem;
   Chain &chain;
-  Reach reach;
+  AllowedForms allowed;
   std::string &whyNot;
   SmallVector<const ProblemOp *, 8> ops;
   SmallVector<Elementwise, 8> elementwise;
@@ -103,9 +103,9 @@ LogicalResult Reader::chooseColumns() {
     if (failed(checkLinear(out, whyNot)))
       return failure();
     for (auto [loop, extent] : llvm::enumerate(own->extents))
-      if (out.stride(loop) == 1 && (reach.open || !extent.isOpen()))
+      if (out.stride(loop) == 1 && (allowed.open || !extent.isOpen()))
         chain.columns = extent;
-    if (reach.singleColumn && singleColumn(own->op))
+    if (allowed.singleColumn && singleColumn(own->op))
       chain.columns = 1;
     if (chain.columns == 0)
       return fail("the result of an elementwise op is not contiguous along any loop");
@@ -139,7 +139,7 @@ LogicalResult Reader::readProducts() {
       continue;
     Product product;
     SmallVector<TileAccess> sumsOf;
-    if (failed(readProduct(*own, chain, product, reach, sumsOf, whyNot)) || failed(addAccumulators(product, sumsOf)))
+    if (failed(readProduct(*own, chain, product, allowed, sumsOf, whyNot)) || failed(addAccumulators(product, sumsOf)))
       return failure();
     chain.products.push_back(std::move(product));
   }
@@ -157,7 +157,7 @@ bool Reader::resolve(Elementwise &op) {
       continue;
     isKnown = true;
     for (unsigned loop = 0; loop < extents.size() && known->second != 0; ++loop)
-      if (static_cast<int>(loop) != op.column && areOne(extents[loop], chain.rows) &&
+      if (static_cast<int>(loop) != op.column && mayBeEqual(extents[loop], chain.rows) &&
           operand.stride(loop) == known->second)
         op.row = static_cast<int>(loop);
   }
@@ -185,9 +185,9 @@ LogicalResult Reader::readElementwise() {
         return failure();
     Elementwise next{own};
     for (auto [loop, extent] : llvm::enumerate(own->extents))
-      if (out.stride(loop) == 1 && areOne(extent, chain.columns))
+      if (out.stride(loop) == 1 && mayBeEqual(extent, chain.columns))
         next.column = static_cast<int>(loop);
-    if (auto single = singleColumn(op); single && reach.singleColumn && chain.columns == 1)
+    if (auto single = singleColumn(op); single && allowed.singleColumn && chain.columns == 1)
       next.column = static_cast<int>(*single);
     if (next.column < 0)
       return fail("an elementwise op does not write " + chain.columns.text() + " contiguous columns");
@@ -219,8 +219,8 @@ LogicalResult Reader::addPoints(const Elementwise &own) {
       gates.push_back(loop);
       instances *= extents[loop].known();
     }
-  constexpr int64_t mostInstances = 64;
-  if (instances > mostInstances)
+  constexpr int64_t maxInstances = 64;
+  if (instances > maxInstances)
     return fail("an elementwise op has too many gates");
   for (int64_t i = 0; i < instances; ++i) {
     PointOp point;
@@ -231,7 +231,7 @@ LogicalResult Reader::addPoints(const Elementwise &own) {
       Size column;
       if (!access.isScalar()) {
         at = {access.base, access.offset.known(), own.row < 0 ? Size() : access.stride(own.row)};
-        column = reach.singleColumn && chain.columns == 1 ? Size(1) : access.stride(own.column);
+        column = allowed.singleColumn && chain.columns == 1 ? Size(1) : access.stride(own.column);
         int64_t rest = i;
         for (unsigned loop : llvm::reverse(gates)) {
           if (access.stride(loop).isOpen())
@@ -283,7 +283,7 @@ LogicalResult Reader::checkStored(const Accumulator &accumulator) {
   for (const Product &product : chain.products)
     for (const Product::Sum &sum : product.sums)
       if (accumulator.isStored && &chain.accumulators[sum.accumulator] == &accumulator &&
-          !areOne(product.readable, chain.columns))
+          !mayBeEqual(product.readable, chain.columns))
         return fail("an argument has " + product.readable.text() + " columns of sums, another op " +
                     chain.columns.text());
   return success();
@@ -357,6 +357,7 @@ LogicalResult quern::contractions::checkLinear(const LoopAccess &access, std::st
   return success(whyNot.empty());
 }
 
-LogicalResult quern::contractions::readChain(const Problem &problem, Chain &chain, Reach reach, std::string &whyNot) {
-  return Reader(problem, chain, reach, whyNot).read();
+LogicalResult quern::contractions::readChain(const Problem &problem, Chain &chain, AllowedForms allowed,
+                                             std::string &whyNot) {
+  return Reader(problem, chain, allowed, whyNot).read();
 }

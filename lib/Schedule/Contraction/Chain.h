@@ -22,7 +22,7 @@ using rows::Size;
 
 /// Forms that are allowed in addition to the default: contiguous columns in every factor, and open sizes only of the
 /// rows.
-struct Reach {
+struct AllowedForms {
   bool strided = false;      ///< allows factors that are strided along their columns
   bool singleColumn = false; ///< allows a dim of one index as the columns
   bool open = false;         ///< allows open columns and loops over K, and open strides
@@ -131,15 +131,15 @@ struct Chain {
 mlir::LogicalResult checkLinear(const LoopAccess &access, std::string &whyNot);
 
 /// Returns true if two extents of the same memory may be equal; open sizes may equal each other.
-inline bool areOne(Size a, Size b) { return a == b || (a.isOpen() && b.isOpen()); }
+inline bool mayBeEqual(Size a, Size b) { return a == b || (a.isOpen() && b.isOpen()); }
 
 /// Reads one product, except for its accumulators. `sumsOf` receives the address of the result at each value of the
 /// gates, in the order of `product.sums`. The first product sets the rows of the chain, and its columns if they are 0.
-mlir::LogicalResult readProduct(const ProblemOp &op, Chain &chain, Product &product, Reach reach,
+mlir::LogicalResult readProduct(const ProblemOp &op, Chain &chain, Product &product, AllowedForms allowed,
                                 llvm::SmallVectorImpl<TileAccess> &sumsOf, std::string &whyNot);
 
-/// Reads a problem. Fails with a reason if it is not such a chain or has a form that `reach` excludes.
-mlir::LogicalResult readChain(const Problem &problem, Chain &chain, Reach reach, std::string &whyNot);
+/// Reads a problem. Fails with a reason if it is not such a chain or has a form that `allowed` excludes.
+mlir::LogicalResult readChain(const Problem &problem, Chain &chain, AllowedForms allowed, std::string &whyNot);
 
 } // namespace quern::contractions
 

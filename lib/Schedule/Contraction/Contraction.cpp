@@ -23,7 +23,7 @@ quern::scheduleContraction(const Problem &problem, const ContractionStrategy &st
     if (succeeded(
             contractions::readChain(problem, chain, {.strided = isLastResort, .singleColumn = isLastResort}, reason)) &&
         succeeded(contractions::planContraction(plan, reason)) &&
-        (isLastResort == strategy.isLastResort || plan.cuts)) // copied data need not be contiguous
+        (isLastResort == strategy.isLastResort || plan.slices)) // copied data need not be contiguous
       return SmallVector<func::FuncOp>{contractions::Emitter(plan).emit()};
     if (first.empty())
       first = reason;

@@ -149,39 +149,39 @@ Value contractions::convert(OpBuilder &b, const Product::Factor &factor, Value v
 Dot contractions::chooseDot(const Product &product, const ContractionStrategy &strategy) {
   const Product::Factor &lhs = product.lhs, &rhs = product.rhs;
   constexpr int64_t ofPatch = 8; // bytes along K
-  const bool arePatches =
+  const bool isPatchSized =
       strategy.patchBytes == ofPatch && !product.isStrided() && product.packed * bytesOf(rhs.element()) == ofPatch;
   if (isa<IntegerType>(product.sumType())) {
     const bool fitsPatches =
         isExtended<arith::ExtUIOp>(lhs) || (isExtended<arith::ExtSIOp>(lhs) && isExtended<arith::ExtSIOp>(rhs));
-    if (arePatches && lhs.element().isInteger(8) && rhs.element().isInteger(8) && fitsPatches &&
+    if (isPatchSized && lhs.element().isInteger(8) && rhs.element().isInteger(8) && fitsPatches &&
         (isExtended<arith::ExtSIOp>(rhs) || isExtended<arith::ExtUIOp>(rhs)))
       return Dot::BytePatches;
-    bool areBytes = product.packed == 4 && lhs.element().isInteger(8) && rhs.element().isInteger(8);
-    bool areMixed = (isExtended<arith::ExtUIOp>(lhs) && isExtended<arith::ExtSIOp>(rhs)) ||
-                    (isExtended<arith::ExtSIOp>(lhs) && isExtended<arith::ExtUIOp>(rhs));
-    bool areExtended = (isExtended<arith::ExtUIOp>(lhs) || isExtended<arith::ExtSIOp>(lhs)) &&
-                       (isExtended<arith::ExtUIOp>(rhs) || isExtended<arith::ExtSIOp>(rhs));
-    if (!areBytes || !areExtended)
+    bool hasBytes = product.packed == 4 && lhs.element().isInteger(8) && rhs.element().isInteger(8);
+    bool hasMixedSigns = (isExtended<arith::ExtUIOp>(lhs) && isExtended<arith::ExtSIOp>(rhs)) ||
+                         (isExtended<arith::ExtSIOp>(lhs) && isExtended<arith::ExtUIOp>(rhs));
+    bool bothExtended = (isExtended<arith::ExtUIOp>(lhs) || isExtended<arith::ExtSIOp>(lhs)) &&
+                        (isExtended<arith::ExtUIOp>(rhs) || isExtended<arith::ExtSIOp>(rhs));
+    if (!hasBytes || !bothExtended)
       return Dot::MulAdd;
-    bool areUnsigned = isExtended<arith::ExtUIOp>(lhs) && isExtended<arith::ExtUIOp>(rhs);
-    if (areMixed ? strategy.hasQuadDots : strategy.hasSameSignDots)
+    bool bothUnsigned = isExtended<arith::ExtUIOp>(lhs) && isExtended<arith::ExtUIOp>(rhs);
+    if (hasMixedSigns ? strategy.hasQuadDots : strategy.hasSameSignDots)
       return Dot::Quads;
-    const bool isShiftable = areMixed ? strategy.hasSameSignDots : !areUnsigned && strategy.hasQuadDots;
+    const bool isShiftable = hasMixedSigns ? strategy.hasSameSignDots : !bothUnsigned && strategy.hasQuadDots;
     return isShiftable ? Dot::Shifted : Dot::Halves;
   }
-  bool areShort = lhs.element().isBF16() && rhs.element().isBF16() && isExtended<arith::ExtFOp>(lhs) &&
+  bool bothBf16 = lhs.element().isBF16() && rhs.element().isBF16() && isExtended<arith::ExtFOp>(lhs) &&
                   isExtended<arith::ExtFOp>(rhs) && product.sumType().isF32();
-  if (arePatches && areShort && product.mayReassociate && product.mayContract)
+  if (isPatchSized && bothBf16 && product.mayReassociate && product.mayContract)
     return Dot::PairPatches;
-  bool arePairs = product.packed == 2 && areShort;
-  if (strategy.hasPairDots && arePairs && product.mayReassociate && product.mayContract)
+  bool hasPairs = product.packed == 2 && bothBf16;
+  if (strategy.hasPairDots && hasPairs && product.mayReassociate && product.mayContract)
     return Dot::Pairs;
   bool isFloat = lhs.element().isF32() && lhs.conversions.empty(),
        isShort = lhs.element().isBF16() && isExtended<arith::ExtFOp>(lhs);
-  bool areFloats =
+  bool multipliesFloats =
       (isFloat || isShort) && rhs.element().isF32() && rhs.conversions.empty() && product.sumType().isF32();
-  if (strategy.hasPairDots && areFloats && product.mayRound && product.mayReassociate && product.mayContract)
+  if (strategy.hasPairDots && multipliesFloats && product.mayRound && product.mayReassociate && product.mayContract)
     return product.packed == 2 ? Dot::Rounded : Dot::RoundedFma;
   return strategy.hasFma && product.mayContract ? Dot::Fma : Dot::MulAdd;
 }
@@ -211,12 +211,12 @@ Value contractions::makePairs(OpBuilder &b, const Product &product, Value first,
 }
 
 std::optional<Dot> contractions::chooseMatrixDot(const Product &product, Dot byVectors) {
-  bool areBytes = byVectors == Dot::Quads || byVectors == Dot::Shifted || byVectors == Dot::Halves;
+  bool hasBytes = byVectors == Dot::Quads || byVectors == Dot::Shifted || byVectors == Dot::Halves;
   bool isStep = product.reduced.empty() || (product.reduced.size() == 1 && product.taken == product.packed);
-  if (!(areBytes || byVectors == Dot::Pairs) || !isStep ||
+  if (!(hasBytes || byVectors == Dot::Pairs) || !isStep ||
       (!product.reduced.empty() && product.reduced[0].lhs != product.packed))
     return std::nullopt;
-  return areBytes ? Dot::ByteMatrices : Dot::PairMatrices;
+  return hasBytes ? Dot::ByteMatrices : Dot::PairMatrices;
 }
 
 matrices::Elements contractions::elementsOf(const Product &product) {
@@ -344,8 +344,8 @@ SmallVector<Value, 4> contractions::lhsOfStep(OpBuilder &b, const Product &produ
                                   [&](int64_t element) { return all(element, lanes); });
   if (dot == Dot::Shifted)
     return {shiftedBytes(b, product, all(step, lanes), lanes)};
-  const bool arePairs = dot == Dot::Rounded || dot == Dot::Pairs; // rounded here or in a copy
-  Type element = arePairs ? b.getBF16Type() : product.lhs.element();
+  const bool hasPairs = dot == Dot::Rounded || dot == Dot::Pairs; // rounded here or in a copy
+  Type element = hasPairs ? b.getBF16Type() : product.lhs.element();
   Value packed = vector::BitCastOp::create(b, loc, VectorType::get({product.packed}, element), all(step, 1));
   return {dot == Dot::Quads ? convert(b, product.lhs, packed) : packed};
 }

@@ -69,8 +69,8 @@ namespace {
 
 class Reader {
 public:
-  Reader(const ProblemOp &own, Chain &chain, Product &product, Reach reach, std::string &whyNot)
-      : own(own), op(own.op), chain(chain), columns(chain.columns), product(product), reach(reach), whyNot(whyNot),
+  Reader(const ProblemOp &own, Chain &chain, Product &product, AllowedForms allowed, std::string &whyNot)
+      : own(own), op(own.op), chain(chain), columns(chain.columns), product(product), allowed(allowed), whyNot(whyNot),
         extents(own.extents) {}
   LogicalResult read(SmallVectorImpl<TileAccess> &sumsOf);
 
@@ -96,7 +96,7 @@ private:
   Chain &chain;
   Size &columns;
   Product &product;
-  Reach reach;
+  AllowedForms allowed;
   std::string &whyNot;
   rows::Sizes extents;
   SmallVector<OpOperand *, 2> inputs; ///< lhs first
@@ -115,7 +115,7 @@ bool Reader::isInGroups(const LoopAccess &access) {
            digits[0] == rows::Digit{1, digits[1].unit, 1} &&
            digits[1] == rows::Digit{digits[1].unit, 0, digits[1].stride};
   };
-  return reach.panels && access.cutsOpenLoops && access.isArgument() && isa<BlockArgument>(access.base) &&
+  return allowed.panels && access.cutsOpenLoops && access.isArgument() && isa<BlockArgument>(access.base) &&
          !access.offset.isOpen() && llvm::all_of(llvm::seq<unsigned>(0, access.loops.size()), [&](unsigned loop) {
            return access.loops[loop].isLinear() || isGroups(loop);
          });
@@ -138,7 +138,7 @@ LogicalResult Reader::chooseLanes() {
   for (unsigned loop = 0; loop < extents.size(); ++loop)
     if (sum->stride(loop) == 1 && kinds[loop] == utils::IteratorType::parallel)
       found = loop;
-  if (!found && columns == 1 && reach.singleColumn)
+  if (!found && columns == 1 && allowed.singleColumn)
     return chooseOneColumn();
   if (!found)
     return fail("the result of a product is not contiguous along any loop");
@@ -184,17 +184,17 @@ void Reader::readPacking(unsigned loop) {
 }
 
 LogicalResult Reader::sortLoops() {
-  constexpr int64_t mostBits = 64; // bits of a lane
+  constexpr int64_t maxBits = 64; // bits of a lane
   const Size stride = rhs->stride(lanes);
   const int64_t bits = product.rhs.element().getIntOrFloatBitWidth();
-  if (!stride.isOpen() && llvm::isPowerOf2_64(stride.known()) && stride.known() * bits <= mostBits)
+  if (!stride.isOpen() && llvm::isPowerOf2_64(stride.known()) && stride.known() * bits <= maxBits)
     product.packed = stride.known();
   else
     product.columnStride = stride;
   auto kinds = op.getIteratorTypesArray();
   for (unsigned loop = 0; loop < extents.size(); ++loop) {
     bool isRow = kinds[loop] == utils::IteratorType::parallel && rhs->stride(loop) == 0;
-    if (!isRow && !reach.open && (extents[loop].isOpen() || lhs->stride(loop).isOpen() || rhs->stride(loop).isOpen()))
+    if (!isRow && !allowed.open && (extents[loop].isOpen() || lhs->stride(loop).isOpen() || rhs->stride(loop).isOpen()))
       return fail("a product has open sizes other than its rows'");
     if (!isRow && extents[loop].isUntold())
       return fail("the extent of loop " + Twine(loop) + " of a product is unknown");
@@ -221,7 +221,7 @@ LogicalResult Reader::countRows() {
   const Size count = row ? extents[*row] : Size(1);
   if (chain.rows == 0)
     chain.rows = count;
-  if (!areOne(count, chain.rows))
+  if (!mayBeEqual(count, chain.rows))
     return fail("products have different numbers of rows");
   return chain.rows.isUntold() ? fail("the number of rows of a product is unknown") : success();
 }
@@ -230,8 +230,8 @@ LogicalResult Reader::countRows() {
 Value Reader::readFactor(Value factor, SmallVectorImpl<Operation *> &conversions) {
   auto isScalar = [&](Value v) { return v.getParentBlock() != op.getBlock(); };
   while (Operation *from = factor.getDefiningOp()) {
-    bool isOne =
-        from->getNumOperands() == 1 || (reach.scalars && from->getNumOperands() == 2 && isScalar(from->getOperand(1)));
+    bool isOne = from->getNumOperands() == 1 ||
+                 (allowed.scalars && from->getNumOperands() == 2 && isScalar(from->getOperand(1)));
     if (from->getBlock() != op.getBlock() || !isOne || from->getNumResults() != 1 || from->getNumRegions() ||
         !OpTrait::hasElementwiseMappableTraits(from))
       return {};
@@ -281,9 +281,9 @@ LogicalResult Reader::splitColumns(SmallVectorImpl<TileAccess> &sumsOf) {
     Size &extent = extents[loop];
     bool isLeft = columns == 0 || (!covered.isOpen() && columns.mayExceed(covered.known()));
     // The column of a padded panel.
-    bool isColumn = isLeft || (columns == 1 && reach.singleColumn && last.isFunctionOfDim(loop));
-    const bool arePanels = reach.panels && columns == 0 && isLeft && covered != 1;
-    if (extent.isOpen() && !(isLeft && sum->stride(loop) == covered && (covered == 1 || arePanels)))
+    bool isColumn = isLeft || (columns == 1 && allowed.singleColumn && last.isFunctionOfDim(loop));
+    const bool hasPanels = allowed.panels && columns == 0 && isLeft && covered != 1;
+    if (extent.isOpen() && !(isLeft && sum->stride(loop) == covered && (covered == 1 || hasPanels)))
       return fail(tooOpen);
     if (extent.isOpen() && columns != 0 && !columns.isOpen())
       extent = columns; // the other op has a static extent
@@ -307,9 +307,9 @@ LogicalResult Reader::splitColumns(SmallVectorImpl<TileAccess> &sumsOf) {
     for (auto [ofSum, ofFactor] : before)
       for (int64_t i = 0; i < extents[loop].known(); ++i)
         points.push_back({ofSum + i * sum->stride(loop).known(), ofFactor + i * rhs->stride(loop).known()});
-    constexpr size_t mostGates = 64;
-    if (points.size() > mostGates)
-      return fail("a product has more than " + Twine(mostGates) + " accumulators in a column");
+    constexpr size_t maxGates = 64;
+    if (points.size() > maxGates)
+      return fail("a product has more than " + Twine(maxGates) + " accumulators in a column");
   }
   for (auto [ofSum, ofFactor] : points) {
     sumsOf.push_back({sum->base, ofSum, row ? sum->stride(*row) : Size(), 1});
@@ -342,7 +342,7 @@ bool Reader::hasWhole() {
 LogicalResult Reader::checkStride() {
   if (!product.isStrided() && product.taken == 1 && !hasWhole())
     product.columnStride = std::exchange(product.packed, 1);
-  if ((product.isStrided() && !reach.strided) || !(product.isStrided() || hasWhole()))
+  if ((product.isStrided() && !allowed.strided) || !(product.isStrided() || hasWhole()))
     return fail("a factor is strided along its columns");
   return success();
 }
@@ -364,7 +364,8 @@ LogicalResult Reader::read(SmallVectorImpl<TileAccess> &sumsOf) {
 
 } // namespace
 
-LogicalResult quern::contractions::readProduct(const ProblemOp &op, Chain &chain, Product &product, Reach reach,
-                                               SmallVectorImpl<TileAccess> &sumsOf, std::string &whyNot) {
-  return Reader(op, chain, product, reach, whyNot).read(sumsOf);
+LogicalResult quern::contractions::readProduct(const ProblemOp &op, Chain &chain, Product &product,
+                                               AllowedForms allowed, SmallVectorImpl<TileAccess> &sumsOf,
+                                               std::string &whyNot) {
+  return Reader(op, chain, product, allowed, whyNot).read(sumsOf);
 }

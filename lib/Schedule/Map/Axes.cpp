@@ -145,7 +145,7 @@ void Reader::addIndices() {
     Operand out;
     out.base = index.getResult();
     for (auto [loop, extent] : llvm::enumerate(extents))
-      out.loops.push_back(Walk(Digit{1, 0, loop == index.getDim() ? 1 : 0}, extent));
+      out.loops.push_back(AccessFunction(Digit{1, 0, loop == index.getDim() ? 1 : 0}, extent));
     map.operands.push_back(out);
   }
 }
@@ -195,12 +195,13 @@ LogicalResult Reader::cutLoop(unsigned loop) {
   const Size extent = drawnOut[loop];
   if (extent == 1)
     return success();
-  SmallVector<const Walk *> walks;
+  SmallVector<const AccessFunction *> functions;
   for (const Operand &operand : map.operands)
-    walks.push_back(&operand.loops[loop]);
-  Numbers cuts = rows::commonCuts(walks); // none for an open loop, which no operand accesses in blocks
+    functions.push_back(&operand.loops[loop]);
+  Numbers cuts = rows::commonCuts(functions); // none for an open loop, which no operand accesses in blocks
   llvm::erase_if(cuts, [&](int64_t cut) { return !extent.mayExceed(cut); });
-  if (!cuts.empty() && llvm::any_of(walks, [](const Walk *walk) { return walk->step().isOpen(); }))
+  if (!cuts.empty() &&
+      llvm::any_of(functions, [](const AccessFunction *function) { return function->step().isOpen(); }))
     return fail("loop " + Twine(loop) +
                 " is split into blocks, and an operand's stride along it is known only at execution");
   cuts.insert(cuts.begin(), 1);
@@ -211,9 +212,9 @@ LogicalResult Reader::cutLoop(unsigned loop) {
     if (!extent.isOpen())
       axis.extent = llvm::divideCeil(isLast ? extent.known() : cuts[i + 1], cuts[i]);
     for (Operand &operand : map.operands) {
-      Walk walk = rows::walkFromCut(operand.loops[loop], cuts[i], axis.extent, isLast);
-      operand.addDim(walk);
-      axis.isCurved |= !walk.isLinear();
+      AccessFunction function = rows::functionFromCut(operand.loops[loop], cuts[i], axis.extent, isLast);
+      operand.addDim(function);
+      axis.isNonlinear |= !function.isLinear();
     }
     map.axes.push_back(axis);
     limit.weights.push_back(cuts[i]);
@@ -279,7 +280,7 @@ void Reader::chooseSource() {
   auto size = [&](const Operand &o) {
     int64_t bytes = o.bytes();
     for (auto [axis, stride] : llvm::zip_equal(map.axes, o.strides))
-      bytes *= stride != 0 || axis.isCurved ? axis.extent.typical() : 1;
+      bytes *= stride != 0 || axis.isNonlinear ? axis.extent.typical() : 1;
     return bytes;
   };
   auto rank = [&](const Operand &o) { return std::make_pair(size(o), contiguous(o) != contiguous(map.destination())); };

@@ -17,11 +17,11 @@
 
 namespace quern::maps {
 
+using rows::AccessFunction;
 using rows::Digit;
 using rows::Numbers;
 using rows::Size;
 using rows::Sizes;
-using rows::Walk;
 
 /// An argument that the op reads or writes, a table of constants that it reads, or a loop index that the body reads
 /// (isIndex()). Its dims are the axes.
@@ -36,11 +36,11 @@ struct Operand : DimAccess {
   bool mayAlias(const Operand &other) const;
 };
 
-/// An axis is non-linear (`isCurved`) if some operand's address is not linear along it (blocks of 48 against blocks of
-/// 32). It becomes a kernel loop over single indices from 0; it is never vectorized or split.
+/// An axis is non-linear (`isNonlinear`) if some operand's address is not linear along it (blocks of 48 against blocks
+/// of 32). It becomes a kernel loop over single indices from 0; it is never vectorized or split.
 struct Axis {
   Size extent = 1; ///< may be open, as may strides and offsets
-  bool isCurved = false;
+  bool isNonlinear = false;
 };
 
 /// A point is read if Σ weights[a] · (index of axis a) is less than `read`, and the destination is written if the sum

@@ -76,16 +76,16 @@ static std::string readMap(AffineMap map, const ArgumentSizes::Layout &layout, A
     if (openStep.isOpen()) {
       if (sum.size() > 1)
         return computed;
-      access.loops.push_back(Walk::linear(openStep, extent));
+      access.loops.push_back(AccessFunction::linear(openStep, extent));
       continue;
     }
     if (!alignShifts(sum, extent, offset))
       return "has digits of a loop with incompatible shifts";
-    Walk walk(sum, extent);
-    cuts |= extent.isOpen() && !walk.isLinear();
-    offset += walk.start();
+    AccessFunction function(sum, extent);
+    cuts |= extent.isOpen() && !function.isLinear();
+    offset += function.start();
     // If the function is linear, its step is the same from any start, so the shift is dropped.
-    access.loops.push_back(walk.isLinear() ? Walk::linear(walk.step(), extent) : walk);
+    access.loops.push_back(function.isLinear() ? AccessFunction::linear(function.step(), extent) : function);
   }
   if (offset && layout.offset.isOpen())
     return computed;
@@ -106,23 +106,23 @@ LoopAccess quern::readAccess(OpOperand &operand, ArrayRef<Size> extents, const A
   return access;
 }
 
-void DimAccess::addDim(const Walk &walk) {
-  if (!walk.isLinear())
-    curves.push_back({static_cast<unsigned>(strides.size()), walk});
-  strides.push_back(walk.isLinear() ? walk.step() : 0);
+void DimAccess::addDim(const AccessFunction &function) {
+  if (!function.isLinear())
+    nonlinear.push_back({static_cast<unsigned>(strides.size()), function});
+  strides.push_back(function.isLinear() ? function.step() : 0);
 }
 
 void DimAccess::dropDim(unsigned dim) {
   strides.erase(strides.begin() + dim);
-  for (auto &[at, walk] : curves)
+  for (auto &[at, function] : nonlinear)
     at -= at > dim;
 }
 
-bool DimAccess::isCurved(unsigned dim) const {
-  return llvm::any_of(curves, [&](const auto &curve) { return curve.first == dim; });
+bool DimAccess::isNonlinear(unsigned dim) const {
+  return llvm::any_of(nonlinear, [&](const auto &entry) { return entry.first == dim; });
 }
 
 bool DimAccess::followsOn(unsigned outer, unsigned inner, int64_t extent) const {
-  return !isCurved(outer) && !isCurved(inner) && !strides[inner].isOpen() &&
+  return !isNonlinear(outer) && !isNonlinear(inner) && !strides[inner].isOpen() &&
          strides[outer] == strides[inner].known() * extent;
 }

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// An operand in normal form: the underlying buffer, an offset, and an access function (Walk) along each loop. Recipes
-// split loops into dims, along which an operand has one stride or keeps a non-linear access function.
+// An operand in normal form: the underlying buffer, an offset, and an access function (AccessFunction) along each loop.
+// Recipes split loops into dims, along which an operand has one stride or keeps a non-linear access function.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_PROBLEM_ACCESS_H
@@ -31,16 +31,16 @@ struct LoopAccess {
   /// An argument, an intermediate, other memory (isFlatBase()), or a scalar that every point reads.
   mlir::Value base;
   rows::Size offset;
-  llvm::SmallVector<rows::Walk, 6> loops; ///< address along each loop, as the indexing map specifies
-  bool isView = false;                    ///< true if the operand is a view of `base`
-  std::string whyNot;                     ///< reason why the address is not valid; empty: it is
-  bool cutsOpenLoops = false;             ///< true if the only reason is a non-linear function along an open loop
+  llvm::SmallVector<rows::AccessFunction, 6> loops; ///< address along each loop, as the indexing map specifies
+  bool isView = false;                              ///< true if the operand is a view of `base`
+  std::string whyNot;                               ///< reason why the address is not valid; empty: it is
+  bool cutsOpenLoops = false; ///< true if the only reason is a non-linear function along an open loop
 
   bool isScalar() const { return !llvm::isa<mlir::MemRefType>(base.getType()); }
   /// Returns true for an argument, a part of one, or a table of constants, but not for an intermediate.
   bool isArgument() const;
   bool isLinear() const {
-    return llvm::all_of(loops, [](const rows::Walk &walk) { return walk.isLinear(); });
+    return llvm::all_of(loops, [](const rows::AccessFunction &function) { return function.isLinear(); });
   }
   /// Returns the stride along a loop in which the access is linear.
   rows::Size stride(unsigned loop) const { return loops[loop].step(); }
@@ -53,17 +53,17 @@ struct LoopAccess {
 LoopAccess readAccess(mlir::OpOperand &operand, llvm::ArrayRef<rows::Size> extents, const rows::ArgumentSizes &sizes);
 
 /// Non-linear access functions along dims, which splits for other operands have left, by dim.
-using Curves = llvm::SmallVector<std::pair<unsigned, rows::Walk>, 1>;
+using NonlinearAccesses = llvm::SmallVector<std::pair<unsigned, rows::AccessFunction>, 1>;
 
 /// An access after its loops were split into dims: offset + Σ strides[d] · index of dim d + the non-linear functions.
 struct DimAccess : LoopAccess {
   rows::Sizes strides; ///< by dim; 0 along a non-linear one
-  Curves curves;
+  NonlinearAccesses nonlinear;
 
   /// Appends a dim.
-  void addDim(const rows::Walk &walk);
+  void addDim(const rows::AccessFunction &function);
   void dropDim(unsigned dim);
-  bool isCurved(unsigned dim) const;
+  bool isNonlinear(unsigned dim) const;
   /// Returns true if `outer` continues where `inner`, which has `extent` indices, ends.
   bool followsOn(unsigned outer, unsigned inner, int64_t extent) const;
 };

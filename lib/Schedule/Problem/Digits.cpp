@@ -46,15 +46,15 @@ static int64_t stepAt(ArrayRef<Digit> sum, int64_t cut) {
   return step;
 }
 
-Walk Walk::linear(Size step, Size extent) {
+AccessFunction AccessFunction::linear(Size step, Size extent) {
   if (!step.isOpen())
-    return Walk(Digit{1, 0, step.known()}, extent);
-  Walk walk;
-  walk.openStep = extent == 1 ? Size() : step;
-  return walk;
+    return AccessFunction(Digit{1, 0, step.known()}, extent);
+  AccessFunction function;
+  function.openStep = extent == 1 ? Size() : step;
+  return function;
 }
 
-Walk::Walk(ArrayRef<Digit> sum, Size extent) {
+AccessFunction::AccessFunction(ArrayRef<Digit> sum, Size extent) {
   SmallVector<Digit, 4> seen;
   int64_t shift = sum.empty() ? 0 : sum[0].shift;
   for (Digit digit : sum) { // drop moduli and digits without effect within the extent
@@ -82,7 +82,7 @@ Walk::Walk(ArrayRef<Digit> sum, Size extent) {
   }
 }
 
-int64_t Walk::start() const {
+int64_t AccessFunction::start() const {
   int64_t sum = 0;
   for (const Digit &digit : terms) {
     int64_t count = digit.shift / digit.unit;
@@ -91,7 +91,7 @@ int64_t Walk::start() const {
   return sum;
 }
 
-Size Walk::step() const {
+Size AccessFunction::step() const {
   if (openStep.isOpen())
     return openStep;
   int64_t sum = 0;
@@ -100,14 +100,14 @@ Size Walk::step() const {
   return sum;
 }
 
-int64_t Walk::run() const {
+int64_t AccessFunction::run() const {
   int64_t run = shift();
   for (int64_t cut : cutsOf(terms))
     run = std::gcd(run, cut);
   return run;
 }
 
-std::optional<int64_t> Walk::advance(int64_t by, int64_t align) const {
+std::optional<int64_t> AccessFunction::advance(int64_t by, int64_t align) const {
   int64_t sum = 0;
   if (shift() || (openStep.isOpen() && by))
     return std::nullopt;
@@ -126,7 +126,7 @@ std::optional<int64_t> Walk::advance(int64_t by, int64_t align) const {
   return sum;
 }
 
-bool Walk::tellsAllApart() const {
+bool AccessFunction::tellsAllApart() const {
   int64_t next = openStep.isOpen() ? 0 : 1;
   for (const Digit &digit : terms) {
     if (digit.unit != next)
@@ -233,12 +233,12 @@ bool quern::rows::alignShifts(MutableArrayRef<Digit> sum, Size extent, int64_t &
   return true;
 }
 
-Numbers quern::rows::commonCuts(ArrayRef<const Walk *> walks) {
+Numbers quern::rows::commonCuts(ArrayRef<const AccessFunction *> functions) {
   SmallVector<Digit, 8> all;
   int64_t shifts = 0; // their greatest common divisor
-  for (const Walk *walk : walks) {
-    all.append(walk->digits().begin(), walk->digits().end());
-    shifts = std::gcd(shifts, walk->shift());
+  for (const AccessFunction *function : functions) {
+    all.append(function->digits().begin(), function->digits().end());
+    shifts = std::gcd(shifts, function->shift());
   }
   Numbers rest = cutsOf(all), cuts;
   while (!rest.empty()) {
@@ -255,14 +255,14 @@ Numbers quern::rows::commonCuts(ArrayRef<const Walk *> walks) {
   return cuts;
 }
 
-Walk quern::rows::walkFromCut(const Walk &walk, int64_t from, Size extent, bool isLast) {
-  if (walk.step().isOpen()) {
+AccessFunction quern::rows::functionFromCut(const AccessFunction &function, int64_t from, Size extent, bool isLast) {
+  if (function.step().isOpen()) {
     assert(from == 1 && "a multiple of an open step");
-    return Walk::linear(walk.step(), extent);
+    return AccessFunction::linear(function.step(), extent);
   }
   SmallVector<Digit, 4> sum;
-  int64_t shift = isLast ? walk.shift() / from : 0;
-  for (const Digit &digit : walk.digits()) {
+  int64_t shift = isLast ? function.shift() / from : 0;
+  for (const Digit &digit : function.digits()) {
     if (digit.modulus && digit.end() <= from)
       continue;
     if (digit.unit < from)
@@ -270,5 +270,5 @@ Walk quern::rows::walkFromCut(const Walk &walk, int64_t from, Size extent, bool 
     else
       sum.push_back({digit.unit / from, digit.modulus, digit.stride, shift});
   }
-  return Walk(sum, extent);
+  return AccessFunction(sum, extent);
 }

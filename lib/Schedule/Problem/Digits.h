@@ -31,13 +31,13 @@ struct Digit {
 /// The address of an operand as a function of one loop index, relative to index 0: a sum of digits, fastest first, or
 /// an open step. Two such functions of a loop are equal if they agree everywhere and their cuts nest. If the operand
 /// starts inside a block, all digits are of index + shift.
-class Walk {
+class AccessFunction {
 public:
-  Walk() = default;
+  AccessFunction() = default;
   /// Normalizes a sum of digits along a loop of `extent`. The digits have no shift, or all have the same.
-  Walk(llvm::ArrayRef<Digit> sum, Size extent);
+  AccessFunction(llvm::ArrayRef<Digit> sum, Size extent);
   /// Creates the function that advances by `step` per index.
-  static Walk linear(Size step, Size extent);
+  static AccessFunction linear(Size step, Size extent);
 
   /// Returns the digits; none if the step is open.
   llvm::ArrayRef<Digit> digits() const { return terms; }
@@ -57,13 +57,13 @@ public:
   std::optional<int64_t> advance(int64_t by, int64_t align) const;
   /// Returns true if every index of the loop has a different address in this function.
   bool tellsAllApart() const;
-  auto operator<=>(const Walk &other) const {
+  auto operator<=>(const AccessFunction &other) const {
     auto order = openStep <=> other.openStep;
     return order != 0 ? order
                       : std::lexicographical_compare_three_way(terms.begin(), terms.end(), other.terms.begin(),
                                                                other.terms.end());
   }
-  bool operator==(const Walk &) const = default;
+  bool operator==(const AccessFunction &) const = default;
 
 private:
   llvm::SmallVector<Digit, 2> terms;
@@ -84,12 +84,12 @@ bool alignShifts(llvm::MutableArrayRef<Digit> sum, Size extent, int64_t &offset)
 /// Returns the cuts of a loop's functions, ascending, without 1: every cut divides the next. Cuts that do not nest, or
 /// do not divide the shift of a function, are replaced by the largest number that divides all of them, so the dim
 /// beyond the last cut may still have several digits.
-Numbers commonCuts(llvm::ArrayRef<const Walk *> walks);
+Numbers commonCuts(llvm::ArrayRef<const AccessFunction *> functions);
 
 /// Returns the part of a function that starts at the cut `from`, along a dim of `extent` that counts runs of `from`
 /// indices. Only the last dim, which extends to the end of the loop, has the function's shift. If the step is open,
 /// `from` must be 1.
-Walk walkFromCut(const Walk &walk, int64_t from, Size extent, bool isLast = true);
+AccessFunction functionFromCut(const AccessFunction &function, int64_t from, Size extent, bool isLast = true);
 
 } // namespace quern::rows
 

@@ -93,7 +93,7 @@ ProblemOp::ProblemOp(linalg::LinalgOp op, const ArgumentSizes &sizes) : op(op), 
     LoopAccess &access = indices.emplace_back();
     access.base = index.getResult();
     for (auto [loop, extent] : llvm::enumerate(extents))
-      access.loops.push_back(rows::Walk::linear(loop == index.getDim() ? 1 : 0, extent));
+      access.loops.push_back(rows::AccessFunction::linear(loop == index.getDim() ? 1 : 0, extent));
   }
 }
 

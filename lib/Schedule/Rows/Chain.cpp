@@ -32,7 +32,9 @@ bool Access::mayAlias(const Access &other) const {
   auto type = cast<MemRefType>(base.getType()), otherType = cast<MemRefType>(other.base.getType());
   if (isStatic(type) && isStatic(otherType)) // for static types, strides of dims of size 1 are ignored
     return elementType() == other.elementType() && loops == other.loops;
-  auto mayBeEqual = [](const Walk &a, const Walk &b) { return a == b || a.step().isOpen() || b.step().isOpen(); };
+  auto mayBeEqual = [](const AccessFunction &a, const AccessFunction &b) {
+    return a == b || a.step().isOpen() || b.step().isOpen();
+  };
   return elementType() == other.elementType() && llvm::equal(loops, other.loops, mayBeEqual);
 }
 
@@ -47,7 +49,7 @@ SmallVector<Value> Stage::results() {
 }
 
 bool Access::isInvariant() const {
-  return row.isStill() && curves.empty() && llvm::all_of(strides, [](Size stride) { return stride == 0; });
+  return row.isStill() && nonlinear.empty() && llvm::all_of(strides, [](Size stride) { return stride == 0; });
 }
 
 namespace {
@@ -140,10 +142,10 @@ LogicalResult Matcher::readAccess(const LoopAccess &own, const Stage &stage, Acc
   static_cast<LoopAccess &>(access) = own;
   if (!own.whyNot.empty())
     return fail(own.whyNot);
-  if (own.isView || llvm::any_of(own.loops, [](const Walk &walk) { return walk.shift() != 0; }))
+  if (own.isView || llvm::any_of(own.loops, [](const AccessFunction &function) { return function.shift() != 0; }))
     return fail("an operand is a view of a buffer, or starts inside a block");
   if (stage.perRow && !access.isScalar())
-    access.loops.insert(access.loops.begin() + chain.rowLoop, Walk());
+    access.loops.insert(access.loops.begin() + chain.rowLoop, AccessFunction());
   return success();
 }
 
@@ -264,7 +266,7 @@ LogicalResult Matcher::addStage(const ProblemOp &own) {
     Access &access = stage.indices.emplace_back();
     static_cast<LoopAccess &>(access) = index;
     if (stage.perRow)
-      access.loops.insert(access.loops.begin() + chain.rowLoop, Walk());
+      access.loops.insert(access.loops.begin() + chain.rowLoop, AccessFunction());
   }
   for (auto [loop, extent] : llvm::zip_equal(loops, own.extents))
     if (extent != loop && !extent.isOpen())

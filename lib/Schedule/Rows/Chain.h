@@ -18,9 +18,9 @@
 
 namespace quern::rows {
 
-/// The address of an operand: strides along the parallel dims, and a walk along the row.
+/// The address of an operand: strides along the parallel dims, and an access function along the row.
 struct Access : DimAccess {
-  Walk row;
+  AccessFunction row;
   bool unread = false; ///< true if no body reads it; it only determines extents of loops
   int producer = -1;   ///< stage whose result this read receives; -1: memory as it was before the chain
   unsigned result = 0; ///< result number of the producer

@@ -52,16 +52,16 @@ void DimLayout::split(unsigned loop) {
   const Size extent = chain.loops[loop];
   if (extent == 1)
     return;
-  SmallVector<const Walk *> walks;
+  SmallVector<const AccessFunction *> functions;
   chain.forEachPlace([&](Stage &, Access &access) {
     if (!isPrivate(access))
-      walks.push_back(&access.loops[loop]);
+      functions.push_back(&access.loops[loop]);
   });
   // A run with an open stride cannot be split by a constant. The loop stays whole, and blocked operands compute their
   // digits by division.
-  bool isOpenAlong = llvm::any_of(walks, [](const Walk *walk) { return walk->step().isOpen(); });
+  bool isOpenAlong = llvm::any_of(functions, [](const AccessFunction *function) { return function->step().isOpen(); });
   // An open loop has no cuts, because no operand accesses it in blocks.
-  Numbers cuts = isOpenAlong ? Numbers() : commonCuts(walks);
+  Numbers cuts = isOpenAlong ? Numbers() : commonCuts(functions);
   int limit = -1;
   if (!cuts.empty() && !extent.isMultipleOf(cuts.back())) {
     limit = chain.limits.size();
@@ -73,7 +73,7 @@ void DimLayout::split(unsigned loop) {
     if (!extent.isOpen())
       dim.extent = llvm::divideCeil(i + 1 < static_cast<int>(cuts.size()) ? cuts[i + 1] : extent.known(), cuts[i]);
     chain.forEachPlace([&](Stage &, Access &access) {
-      access.addDim(isPrivate(access) ? Walk() : walkFromCut(access.loops[loop], cuts[i], dim.extent));
+      access.addDim(isPrivate(access) ? AccessFunction() : functionFromCut(access.loops[loop], cuts[i], dim.extent));
     });
     chain.dims.push_back(dim);
   }
@@ -88,8 +88,8 @@ void DimLayout::sort() {
   if (!last)
     return;
   Sizes lead = last->outs[0].strides;
-  for (auto &[dim, walk] : last->outs[0].curves)
-    lead[dim] = walk.digits()[0].stride;
+  for (auto &[dim, function] : last->outs[0].nonlinear)
+    lead[dim] = function.digits()[0].stride;
   SmallVector<unsigned, 12> order = llvm::to_vector<12>(llvm::seq<unsigned>(0, lead.size()));
   llvm::sort(order, [&](unsigned a, unsigned b) { return std::make_pair(lead[b], a) < std::make_pair(lead[a], b); });
   auto dims = chain.dims;
@@ -97,7 +97,7 @@ void DimLayout::sort() {
     chain.dims[to] = dims[from];
   chain.forEachPlace([&](Stage &, Access &access) {
     access.strides = llvm::map_to_vector<6>(order, [&](unsigned d) { return access.strides[d]; });
-    for (auto &[dim, walk] : access.curves)
+    for (auto &[dim, function] : access.nonlinear)
       dim = llvm::find(order, dim) - order.begin();
   });
 }
@@ -130,13 +130,13 @@ void DimLayout::chooseRow() {
   for (int d = innermost; d >= 0; --d) {
     bool isPlain = chain.dims[d].limit < 0 && space / chain.dims[d].extent.typical() >= enough &&
                    (d < innermost || chain.dims[d].extent.typical() >= lengthy);
-    chain.forEachPlace([&](Stage &, Access &access) { isPlain &= !access.isCurved(d); });
+    chain.forEachPlace([&](Stage &, Access &access) { isPlain &= !access.isNonlinear(d); });
     if (!isPlain)
       continue;
     chain.rowExtent = chain.dims[d].extent;
     chain.dims.erase(chain.dims.begin() + d);
     chain.forEachPlace([&](Stage &, Access &access) {
-      access.row = Walk::linear(access.strides[d], chain.rowExtent);
+      access.row = AccessFunction::linear(access.strides[d], chain.rowExtent);
       access.dropDim(d);
     });
     return;

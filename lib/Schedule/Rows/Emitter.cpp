@@ -67,18 +67,18 @@ Value RowEmitter::combine(Operation *like, Value term, Value accumulator) {
   return op->getResult(0);
 }
 
-void RowEmitter::addKeepingLost(Value &sum, Value &lost, Value term) {
+void RowEmitter::addCompensated(Value &sum, Value &error, Value term) {
   Value total = create<arith::AddFOp>(sum, term);
   Value seen = create<arith::SubFOp>(total, sum);
-  Value lostOfSum = create<arith::SubFOp>(sum, create<arith::SubFOp>(total, seen));
-  Value lostOfTerm = create<arith::SubFOp>(term, seen);
-  lost = create<arith::AddFOp>(lost, create<arith::AddFOp>(lostOfSum, lostOfTerm));
+  Value errorOfSum = create<arith::SubFOp>(sum, create<arith::SubFOp>(total, seen));
+  Value errorOfTerm = create<arith::SubFOp>(term, seen);
+  error = create<arith::AddFOp>(error, create<arith::AddFOp>(errorOfSum, errorOfTerm));
   sum = total;
 }
 
-Value RowEmitter::addLost(Value sum, Value lost) {
-  Value isNumber = create<arith::CmpFOp>(arith::CmpFPredicate::ORD, lost, lost);
-  return create<arith::SelectOp>(isNumber, create<arith::AddFOp>(sum, lost), sum);
+Value RowEmitter::addError(Value sum, Value error) {
+  Value isNumber = create<arith::CmpFOp>(arith::CmpFPredicate::ORD, error, error);
+  return create<arith::SelectOp>(isNumber, create<arith::AddFOp>(sum, error), sum);
 }
 
 /// Returns fresh accumulators for all reductions of this sweep. The error of a compensated sum follows the sum.
@@ -86,7 +86,7 @@ RowEmitter::Values RowEmitter::freshAccumulators() {
   Values accumulators;
   forEachReduction([&](int, Stage &stage, unsigned k) {
     accumulators.append(columns, splat(startOf(stage, k)));
-    if (keepsLost(stage.combiner(k)))
+    if (isCompensated(stage.combiner(k)))
       accumulators.push_back(splat(b.getZeroAttr(stage.inits[k].getType())));
   });
   return accumulators;
@@ -98,10 +98,11 @@ void RowEmitter::accumulate(Stage &stage, int64_t slot, MutableArrayRef<Value> &
   const AtOperation scope(*this, stage.op.getLoc());
   for (auto [k, term] : llvm::enumerate(emitBody(stage, slot))) {
     Operation *like = stage.combiner(k);
-    MutableArrayRef<Value> own = keepsLost(like) ? accumulators.take_front(2) : accumulators.slice(slot % columns, 1);
+    MutableArrayRef<Value> own =
+        isCompensated(like) ? accumulators.take_front(2) : accumulators.slice(slot % columns, 1);
     const Values old(own);
     if (own.size() == 2)
-      addKeepingLost(own[0], own[1], term);
+      addCompensated(own[0], own[1], term);
     else
       own[0] = combine(like, term, own[0]);
     if (Value isInRow = inRow(slot))
@@ -116,9 +117,9 @@ void RowEmitter::finishReductions(ArrayRef<Value> accumulators) {
   SmallVector<Reduction> reductions;
   forEachReduction([&](int, Stage &stage, unsigned k) {
     Operation *like = stage.combiner(k);
-    bool isTwo = keepsLost(like);
+    bool isTwo = isCompensated(like);
     reductions.push_back(
-        {like, isTwo ? Values{addLost(accumulators[0], accumulators[1])} : Values(accumulators.take_front(columns))});
+        {like, isTwo ? Values{addError(accumulators[0], accumulators[1])} : Values(accumulators.take_front(columns))});
     accumulators = accumulators.drop_front(isTwo ? 2 : columns);
   });
   combineParts(reductions);
@@ -142,7 +143,7 @@ void RowEmitter::writeRowOutputs() {
 /// Returns the offset plus the parallel part of the address, which is computed once per row for all operands that share
 /// it.
 Value RowEmitter::rowBase(const Access &access) {
-  Value &base = ofRow.bases[{access.offset, access.strides, access.curves}];
+  Value &base = ofRow.bases[{access.offset, access.strides, access.nonlinear}];
   if (!base)
     base = before(sweepLoop, [&] {
       Value sum;
@@ -150,8 +151,8 @@ Value RowEmitter::rowBase(const Access &access) {
       for (auto [at, stride] : llvm::zip_equal(parallel, access.strides))
         if (stride != 0)
           include(scaled(at, stride));
-      for (auto &[dim, way] : access.curves)
-        include(walk(parallel[dim], way));
+      for (auto &[dim, function] : access.nonlinear)
+        include(addressAt(parallel[dim], function));
       if (!sum)
         return index(access.offset);
       if (access.offset != 0)
@@ -173,13 +174,13 @@ Value RowEmitter::positionOf(int64_t slot) {
 Value RowEmitter::place(const Access &access, int64_t slot) {
   if (!slotsDiffer(access))
     slot = 0;
-  Value &known = ofStep.places[{nullptr, access.offset, access.strides, access.curves, access.row, slot}];
+  Value &known = ofStep.places[{nullptr, access.offset, access.strides, access.nonlinear, access.row, slot}];
   if (!known && slot)
     known = placeByOther(access, slot);
   if (known)
     return known;
   Value base = rowBase(access);
-  return known = access.row.isStill() ? base : add(base, walk(positionOf(slot), access.row, positionAlign));
+  return known = access.row.isStill() ? base : add(base, addressAt(positionOf(slot), access.row, positionAlign));
 }
 
 /// Reads an operand at the outermost level at which it is invariant.
@@ -187,8 +188,12 @@ Value RowEmitter::read(const Access &access, int64_t slot) {
   const Level level = levelOf(access);
   auto &cache = level == Level::Kernel ? kernelLoads : level == Level::Row ? ofRow.loads : ofStep.loads;
   const bool differs = slotsDiffer(access);
-  AddressKey key{
-      access.base.getAsOpaquePointer(), access.offset, access.strides, access.curves, access.row, differs ? slot : 0};
+  AddressKey key{access.base.getAsOpaquePointer(),
+                 access.offset,
+                 access.strides,
+                 access.nonlinear,
+                 access.row,
+                 differs ? slot : 0};
   if (auto hit = cache.find(key); hit != cache.end())
     return hit->second;
   Operation *point = level == Level::Kernel ? entry : level == Level::Row ? sweepLoop : nullptr;

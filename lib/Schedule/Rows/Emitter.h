@@ -53,7 +53,7 @@ protected:
   /// Returns the lanes of a slot that are within the row; null: all.
   virtual Value inRow(int64_t slot) = 0;
   /// Returns true if a reduction has a second accumulator, for the rounding error of its sum.
-  virtual bool keepsLost(mlir::Operation *) { return false; }
+  virtual bool isCompensated(mlir::Operation *) { return false; }
   virtual mlir::TypedAttr startOf(Stage &stage, unsigned k) { return stage.inits[k]; }
   /// Combines the accumulators of each reduction.
   virtual void combineParts(llvm::MutableArrayRef<Reduction>) {}
@@ -80,10 +80,10 @@ protected:
   /// Emits the combiner. On targets without an instruction for maxnumf and minnumf, these become a compare and a
   /// select, which is correct because the accumulator is never NaN, and NaN terms lose.
   Value combine(mlir::Operation *like, Value term, Value accumulator);
-  /// Adds a term to a sum, and the rounding error to `lost` (Knuth's TwoSum).
-  void addKeepingLost(Value &sum, Value &lost, Value term);
+  /// Adds a term to a sum, and the rounding error to `error` (Knuth's TwoSum).
+  void addCompensated(Value &sum, Value &error, Value term);
   /// Adds the error to the sum. The error of an infinite sum is NaN and is ignored.
-  Value addLost(Value sum, Value lost);
+  Value addError(Value sum, Value error);
   Values freshAccumulators();
   void accumulate(Stage &stage, int64_t slot, llvm::MutableArrayRef<Value> &accumulators);
   void finishReductions(llvm::ArrayRef<Value> accumulators);
@@ -106,12 +106,12 @@ protected:
   Value position;                       ///< position along the row of the current step
   int64_t positionAlign = 1;            ///< known divisor of `position`
 
-  using AddressKey = std::tuple<const void *, Size, Sizes, Curves, Walk, int64_t>;
+  using AddressKey = std::tuple<const void *, Size, Sizes, NonlinearAccesses, AccessFunction, int64_t>;
   using StageKey = std::pair<int, int64_t>;
   std::map<AddressKey, Value> kernelLoads;
   struct RowCache {
     std::map<AddressKey, Value> loads;
-    std::map<std::tuple<Size, Sizes, Curves>, Value> bases;
+    std::map<std::tuple<Size, Sizes, NonlinearAccesses>, Value> bases;
     std::map<StageKey, Values> values;
   } ofRow;
   struct StepCache {

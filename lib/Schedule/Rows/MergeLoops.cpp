@@ -82,15 +82,15 @@ LogicalResult Merger::mergeWalks(LoopAccess &access, Size extent) {
   SmallVector<Digit, 4> digits;
   int64_t unit = 1;
   for (unsigned loop : llvm::reverse(order)) {
-    const Walk &walk = access.loops[loop];
-    if (!walk.isLinear() || walk.step().isOpen() || walk.shift())
+    const AccessFunction &function = access.loops[loop];
+    if (!function.isLinear() || function.step().isOpen() || function.shift())
       return fail("an operand has blocks or open strides along loops that are reduced together");
-    if (!walk.isStill())
-      digits.push_back({unit, loop == order.front() ? 0 : extents[loop], walk.step().known(), 0});
+    if (!function.isStill())
+      digits.push_back({unit, loop == order.front() ? 0 : extents[loop], function.step().known(), 0});
     unit *= extents[loop];
   }
   const unsigned first = *llvm::min_element(order);
-  access.loops[first] = Walk(digits, extent);
+  access.loops[first] = AccessFunction(digits, extent);
   for (unsigned loop = loops; loop-- > 0;)
     if (loop != first && llvm::is_contained(order, loop))
       access.loops.erase(access.loops.begin() + loop);

@@ -45,25 +45,25 @@ void refine(ContractionStrategy &strategy, const Target &target) {
   if (isSve(target.isa)) // two of the eight stay free, because otherwise the allocator inserts moves
     strategy.indexedRegisters = 6;
   // Up to four start in a cycle and take four cycles; with 20, loads leave Neoverse N1 enough slots.
-  strategy.leastSums = 20;
-  strategy.aheadBytes = strategy.farAheadBytes = 0; // Neoverse prefetchers continue on the next page
+  strategy.minSums = 20;
+  strategy.l2PrefetchBytes = strategy.memoryPrefetchBytes = 0; // Neoverse prefetchers continue on the next page
 }
 
 /// The address arithmetic of an iteration matters on cores with few issue slots, and four pipelines need eight
 /// independent maxima. Math functions are about twenty operations per vector.
-constexpr int64_t mostVectors = 8, mostOperations = 48, vectorsOfPair = 2;
+constexpr int64_t maxVectors = 8, maxOperations = 48, vectorsOfPair = 2;
 
 void refineMap(MapStrategy &strategy) {
-  strategy.unroll = mostVectors;
-  strategy.stepOps = mostOperations;
-  strategy.together = vectorsOfPair;
+  strategy.unroll = maxVectors;
+  strategy.stepOps = maxOperations;
+  strategy.vectorsPerAccess = vectorsOfPair;
 }
 
 void refineRows(RowsStrategy &strategy) {
-  strategy.unroll = mostVectors;
-  strategy.sweepOps = mostOperations;
+  strategy.unroll = maxVectors;
+  strategy.sweepOps = maxOperations;
   strategy.storesShare = 1;
-  strategy.together = vectorsOfPair;
+  strategy.vectorsPerAccess = vectorsOfPair;
   strategy.hasNumberMax = true;
 }
 

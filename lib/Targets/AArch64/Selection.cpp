@@ -68,7 +68,7 @@ BasicBlock *preheaderOf(BasicBlock &loop) {
   return before;
 }
 
-constexpr unsigned leastSums = 8; ///< minimum for a loop of products
+constexpr unsigned minSums = 8; ///< minimum for a loop of products
 
 /// Number of vectors that a loop carries between iterations, such as sums.
 unsigned carriedVectors(const BasicBlock &loop) {
@@ -179,7 +179,7 @@ void quern::placePanels(Function &function, int64_t reach) {
   constexpr size_t most = 10;      // there are 31 registers, which enclosing loops need as well
   constexpr int64_t far = 1 << 16; // bytes; beyond any offset that an access encodes
   forEachInnermost(function, [&](BasicBlock &block, IRBuilder<> &before) {
-    if (carriedVectors(block) < leastSums)
+    if (carriedVectors(block) < minSums)
       return;
     SmallVector<GetElementPtrInst *> bases;
     for (Instruction &instruction : block)
@@ -198,8 +198,8 @@ void quern::placePanels(Function &function, int64_t reach) {
       for (Near &near : all)
         if (users += near.addresses.size(); near.bytes >= far || (near.bytes >= reach && near.addresses.size() > 1))
           panels.emplace_back(base, std::move(near));
-      const bool areAll = panels.size() - known == all.size() && base->hasNUses(static_cast<unsigned>(users));
-      more += panels.size() - known - (areAll ? 1 : 0); // they free the base's register
+      const bool coversAll = panels.size() - known == all.size() && base->hasNUses(static_cast<unsigned>(users));
+      more += panels.size() - known - (coversAll ? 1 : 0); // they free the base's register
     }
     if (more > most)
       return;
@@ -233,7 +233,7 @@ void quern::tellTurns(Function &function) {
       return;
     const int64_t turns = (end->getSExtValue() - begin->getSExtValue() - 1) / step->getSExtValue() + 1;
     constexpr int64_t ofOthers = 32, ofProducts = 128;
-    const int64_t told = carriedVectors(block) < leastSums ? std::min(turns, ofOthers) : std::max(turns, ofProducts);
+    const int64_t told = carriedVectors(block) < minSums ? std::min(turns, ofOthers) : std::max(turns, ofProducts);
     jump->setMetadata(LLVMContext::MD_prof,
                       MDBuilder(block.getContext()).createBranchWeights(static_cast<uint32_t>(told - 1), 1));
   });

@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "Targets/Cpu/Backend.h"
 
-#include "Schedule/Build/Batch.h"
+#include "Schedule/Batch/Batch.h"
 #include "Targets/Cpu/Architecture.h"
 #include "Targets/Cpu/Codegen.h"
 #include "Targets/Cpu/Pipeline.h"

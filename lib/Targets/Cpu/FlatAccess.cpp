@@ -210,7 +210,7 @@ public:
   }
 
   /// Returns true if no other operations use memrefs and all control flow is between blocks.
-  bool areAll();
+  bool allFlat();
   void lower();
 
 private:
@@ -248,7 +248,7 @@ bool FlatBuffers::lowers(Operation &op) {
          llvm::all_of(types, [](Type type) { return !isa<BaseMemRefType>(type) || isBuffer(type); });
 }
 
-bool FlatBuffers::areAll() {
+bool FlatBuffers::allFlat() {
   if (function.isExternal() || function.getNumResults())
     return false;
   for (Type type : function.getArgumentTypes())
@@ -352,10 +352,10 @@ void quern::foldMasksOfStores(func::FuncOp function) {
 
 bool quern::lowerFlatBuffers(func::FuncOp function) {
   FlatBuffers buffers(function);
-  const bool areAll = buffers.areAll();
-  if (areAll)
+  const bool allFlat = buffers.allFlat();
+  if (allFlat)
     buffers.lower();
-  return areAll;
+  return allFlat;
 }
 
 void quern::populateFlatAccessPatterns(const LLVMTypeConverter &types, RewritePatternSet &patterns) {

@@ -44,12 +44,12 @@ ContractionStrategy quern::contractionStrategyFor(const Target &target) {
   strategy.vectorBytes = registers.bytes;
   strategy.registers = registers.count;
   strategy.narrowestMask = registers.narrowestMask;
-  strategy.leastRestSums = registers.count > 16 ? 12 : 8; // two dots of pairs start in a cycle and take six cycles
+  strategy.minRestSums = registers.count > 16 ? 12 : 8; // two dots of pairs start in a cycle and take six cycles
   strategy.hasPairDots = target.hasPairDots();
   architectureOf(target).refine(strategy, target);
-  strategy.nearestBytes = int64_t(target.l1Kib) << 10;
-  strategy.nearBytes = int64_t(target.l2Kib) << 9;
-  strategy.cutBytes = int64_t(target.l2Kib) << 7;
+  strategy.l1Bytes = int64_t(target.l1Kib) << 10;
+  strategy.l2Bytes = int64_t(target.l2Kib) << 9;
+  strategy.sliceBytes = int64_t(target.l2Kib) << 7;
   return strategy;
 }
 

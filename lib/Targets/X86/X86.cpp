@@ -37,7 +37,7 @@ void refine(ContractionStrategy &strategy, const Target &target) {
   strategy.hasQuadDots = target.has(CpuIsa::Avx512Vnni);
   strategy.hasMatrices = target.has(CpuIsa::Avx512Amx);
   if (target.hasPairDots()) // these cores prefetch across pages; prefetch instructions would take 2 to 15 % of the time
-    strategy.aheadBytes = strategy.farAheadBytes = 0;
+    strategy.l2PrefetchBytes = strategy.memoryPrefetchBytes = 0;
 }
 
 VectorIsa vectorIsaFor(const Target &target) {

@@ -56,11 +56,11 @@ private:
   }
 
   /// Emits widening products and adds adjacent ones.
-  Value halves(bool areSigned) {
+  Value halves(bool isSigned) {
     const auto wide = VectorType::get({2 * dot.lanes}, b.getI32Type());
     auto widened = [&](Value shaped) -> Value {
-      return areSigned ? arith::ExtSIOp::create(b, loc, wide, flat(shaped)).getResult()
-                       : arith::ExtUIOp::create(b, loc, wide, flat(shaped)).getResult();
+      return isSigned ? arith::ExtSIOp::create(b, loc, wide, flat(shaped)).getResult()
+                      : arith::ExtUIOp::create(b, loc, wide, flat(shaped)).getResult();
     };
     Value products = arith::MulIOp::create(b, loc, widened(dot.first), widened(dot.second));
     auto every = [&](int64_t which) -> Value {

@@ -48,16 +48,16 @@ Value aarch64::patch(OpBuilder &b, Location loc, VectorIsa isa, StringRef name, 
   return dot(b, loc, isa, name, acc, vector::ShuffleOp::create(b, loc, first, first, again), second);
 }
 
-Value aarch64::byteSums(OpBuilder &b, Location loc, VectorIsa isa, bool areSigned, Value bytes, Value acc) {
+Value aarch64::byteSums(OpBuilder &b, Location loc, VectorIsa isa, bool isSigned, Value bytes, Value acc) {
   auto type = cast<VectorType>(bytes.getType());
   if (hasArmDotprod(isa)) {
     Value ones = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, b.getI8IntegerAttr(1)));
-    return dot(b, loc, isa, areSigned ? "sdot" : "udot", acc, bytes, ones);
+    return dot(b, loc, isa, isSigned ? "sdot" : "udot", acc, bytes, ones);
   }
   Value sums = bytes;
   for (int64_t bits : {16, 32}) {
     Type wider = VectorType::get({type.getNumElements() * 8 / bits}, b.getIntegerType(static_cast<unsigned>(bits)));
-    sums = call(b, loc, areSigned ? "neon.saddlp" : "neon.uaddlp", wider, sums);
+    sums = call(b, loc, isSigned ? "neon.saddlp" : "neon.uaddlp", wider, sums);
   }
   return arith::AddIOp::create(b, loc, acc, sums);
 }

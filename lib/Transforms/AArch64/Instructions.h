@@ -26,7 +26,7 @@ mlir::Value dot(mlir::OpBuilder &b, mlir::Location loc, VectorIsa isa, llvm::Str
 mlir::Value patch(mlir::OpBuilder &b, mlir::Location loc, VectorIsa isa, llvm::StringRef name, mlir::Value acc,
                   mlir::Value first, mlir::Value second);
 /// Returns acc + the sum of the four bytes of each lane.
-mlir::Value byteSums(mlir::OpBuilder &b, mlir::Location loc, VectorIsa isa, bool areSigned, mlir::Value bytes,
+mlir::Value byteSums(mlir::OpBuilder &b, mlir::Location loc, VectorIsa isa, bool isSigned, mlir::Value bytes,
                      mlir::Value acc);
 /// Rounds four f32 to the nearest integers, ties to even. Saturates out of range; NaN becomes 0.
 mlir::Value toNearest(mlir::OpBuilder &b, mlir::Location loc, mlir::Value floats);

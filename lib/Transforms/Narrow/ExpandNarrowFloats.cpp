@@ -142,13 +142,13 @@ LogicalResult expandNarrowFloats(func::FuncOp function, VectorIsa isa) {
     return conversions[i] && origins[i] == NarrowConverter::Origin::Unknown &&
            NarrowConverter::narrowsTogether(conversions[i], isa);
   };
-  constexpr size_t mostTogether = 4;
+  constexpr size_t maxGroupSize = 4;
   for (size_t i = 0; i < conversions.size(); ++i) {
     Operation *op = conversions[i];
     if (!op)
       continue; // converted with an earlier one
     SmallVector<Operation *> group{op};
-    for (size_t j = i + 1; goesTogether(i) && j < conversions.size() && group.size() < mostTogether; ++j) {
+    for (size_t j = i + 1; goesTogether(i) && j < conversions.size() && group.size() < maxGroupSize; ++j) {
       if (!goesTogether(j))
         continue;
       if (!llvm::all_of(group, [&](Operation *earlier) { return canSinkTo(earlier, conversions[j]); }))

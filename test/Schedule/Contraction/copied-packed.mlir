@@ -1,8 +1,8 @@
 // Input: a packed factor on a target without an instruction for packed products. Checks that copies keep the packed
 // layout and that each element is converted in the loop.
 // REQUIRES: compiler
-// RUN: quern-opt %s --quern-schedule-contraction="cut-bytes=1024 together-bytes=16 least-copy-rows=2" --check --target=avx512_core
-// RUN: quern-opt %s --quern-schedule-contraction="cut-bytes=1024 together-bytes=16 least-copy-rows=2" --target=avx512_core | FileCheck %s
+// RUN: quern-opt %s --quern-schedule-contraction="slice-bytes=1024 max-stream-stride-bytes=16 min-copy-rows=2" --check --target=avx512_core
+// RUN: quern-opt %s --quern-schedule-contraction="slice-bytes=1024 max-stream-stride-bytes=16 min-copy-rows=2" --target=avx512_core | FileCheck %s
 // CHECK: 1 product by fma
 // CHECK-SAME: rhs copied by
 // CHECK: vector.load {{.*}} : memref<{{.*}}xf16>, vector<32xf16>

@@ -108,7 +108,7 @@ constexpr std::string_view namesByRank[] = {
 
 std::vector<std::string_view> namedTags(int rank) {
   std::vector<std::string_view> tags;
-  std::string_view names = namesByRank[rank - leastTagRank];
+  std::string_view names = namesByRank[rank - minTagRank];
   for (size_t start = 0, end; start < names.size(); start = end + 1) {
     end = std::min(names.find(' ', start), names.size());
     tags.push_back(names.substr(start, end - start));

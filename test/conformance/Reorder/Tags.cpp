@@ -28,7 +28,7 @@ struct TagPair {
 
 std::vector<TagPair> makePairs() {
   std::vector<TagPair> pairs;
-  for (int rank = leastTagRank; rank <= mostTagRank; ++rank) {
+  for (int rank = minTagRank; rank <= maxTagRank; ++rank) {
     std::vector<std::string_view> named = namedTags(rank);
     std::set<std::string_view> isNamed(named.begin(), named.end());
     for (std::string_view src : named)

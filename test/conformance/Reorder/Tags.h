@@ -16,7 +16,7 @@
 
 namespace quern::cases::reorder {
 
-inline constexpr int leastTagRank = 2, mostTagRank = 6;
+inline constexpr int minTagRank = 2, maxTagRank = 6;
 
 std::vector<std::string_view> namedTags(int rank);
 

@@ -68,13 +68,13 @@ std::vector<RowKind> kindsOf(const std::vector<double> &values, size_t start, si
   bool hasNaN = false, hasPlus = false, hasDenormal = false;
   size_t minusInfinities = 0;
   double low = HUGE_VAL, high = -HUGE_VAL;
-  double leastNormal = type == DataType::F64 ? 0x1p-1022 : type == DataType::F16 ? 0x1p-14 : 0x1p-126;
+  double minNormal = type == DataType::F64 ? 0x1p-1022 : type == DataType::F16 ? 0x1p-14 : 0x1p-126;
   for (size_t i = 0; i < length; ++i) {
     double value = values[start + i * step];
     hasNaN = hasNaN || std::isnan(value);
     hasPlus = hasPlus || value == HUGE_VAL;
     minusInfinities += value == -HUGE_VAL;
-    hasDenormal = hasDenormal || (value != 0 && std::fabs(value) < leastNormal);
+    hasDenormal = hasDenormal || (value != 0 && std::fabs(value) < minNormal);
     if (std::isfinite(value))
       low = std::min(low, value), high = std::max(high, value);
   }

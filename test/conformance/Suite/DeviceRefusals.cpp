@@ -18,7 +18,7 @@ namespace {
 
 struct Reason {
   std::string_view words; ///< part of the message
-  int64_t mostOfHundred;  ///< maximum percentage of the problems of a set
+  int64_t maxPercent;     ///< maximum percentage of the problems of a set
 };
 
 constexpr Reason reasons[] = {
@@ -53,9 +53,9 @@ std::vector<std::string> DeviceRefusals::tooMany(int64_t problems) const {
   constexpr int64_t few = 10; // a short run may draw similar problems
   std::vector<std::string> all;
   for (const auto &[reason, count] : counts)
-    if (count > few && count * 100 > problems * reasons[reason].mostOfHundred)
+    if (count > few && count * 100 > problems * reasons[reason].maxPercent)
       all.push_back(concat(count, " of ", problems, " problems skipped because something ", reasons[reason].words,
-                           ", more than ", reasons[reason].mostOfHundred, " of a hundred"));
+                           ", more than ", reasons[reason].maxPercent, " of a hundred"));
   return all;
 }
 

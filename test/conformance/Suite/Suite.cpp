@@ -107,12 +107,12 @@ Case Suite::draw(int64_t number, int64_t redraws) const {
 }
 
 Result<bool> Suite::isToBeRedrawn(const Case &drawn, const Problem &problem, ProblemData &data) {
-  constexpr int64_t redrawsOfAny = 8, mostRedraws = 40;
+  constexpr int64_t redrawsOfAny = 8, maxRedraws = 40;
   const std::string part = flatPartOf(problem, data);
   if (part.empty())
     return false;
   const std::string_view why = reasonForFlat(problem.desc(), drawn.data.fill);
-  if (drawn.redraws < (why.empty() ? mostRedraws : redrawsOfAny))
+  if (drawn.redraws < (why.empty() ? maxRedraws : redrawsOfAny))
     return true;
   if (why.empty())
     return internalError("still has only one value after all attempts to draw other data: ", part);
@@ -122,9 +122,9 @@ Result<bool> Suite::isToBeRedrawn(const Case &drawn, const Problem &problem, Pro
 
 /// A peer refuses most drawn problems, so drawing continues until a third of the requested number has been compared.
 bool Suite::isDrawnOut() const {
-  constexpr int64_t mostDraws = 12;
+  constexpr int64_t maxDraws = 12;
   return legal >= options.count &&
-         (!peer || options.listOnly || peerCompared >= leastCompared() || legal >= mostDraws * options.count);
+         (!peer || options.listOnly || peerCompared >= minCompared() || legal >= maxDraws * options.count);
 }
 
 int64_t Suite::notCompared() const {

@@ -105,7 +105,7 @@ private:
   /// Returns the number of draws that prove nothing: the peer refused them or is known to crash, the device lacks a
   /// feature, or the data is flat.
   int64_t notCompared() const;
-  int64_t leastCompared() const { return options.count / 3; }
+  int64_t minCompared() const { return options.count / 3; }
   /// Returns reasons why a comparison with a peer proves less than it should: too few problems, or a known difference
   /// that is too frequent.
   std::vector<std::string> peerShortfalls() const;

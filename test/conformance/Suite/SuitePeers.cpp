@@ -124,8 +124,8 @@ void Suite::count(const PeerDifferences &differences) {
 
 std::vector<std::string> Suite::peerShortfalls() const {
   std::vector<std::string> all;
-  if (peerCompared < leastCompared() && options.seconds == 0)
-    all.push_back(concat("only ", peerCompared, " of ", legal, " problems were compared; at least ", leastCompared(),
+  if (peerCompared < minCompared() && options.seconds == 0)
+    all.push_back(concat("only ", peerCompared, " of ", legal, " problems were compared; at least ", minCompared(),
                          " are needed"));
   constexpr double few = 2; // a short run may draw similar problems
   for (const auto &[difference, found] : peerDifferences)

@@ -183,8 +183,8 @@ int drawMask(Random &random) {
 
 /// Appending a 33rd post-op must fail with quern_out_of_memory, like in oneDNN.
 void checkAppended(Input &input, quern_status_t status, const_quern_post_ops_t ops) {
-  constexpr int mostPostOps = 32;
-  if (status != quern_out_of_memory || quern_post_ops_len(ops) != mostPostOps)
+  constexpr int maxPostOps = 32;
+  if (status != quern_out_of_memory || quern_post_ops_len(ops) != maxPostOps)
     succeeds(input, status);
 }
 

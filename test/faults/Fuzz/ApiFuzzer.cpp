@@ -14,7 +14,7 @@
 namespace quern::fuzz {
 namespace {
 
-constexpr int64_t mostTensorBytes = int64_t(4) << 20; ///< size limit of executed tensors
+constexpr int64_t maxTensorBytes = int64_t(4) << 20; ///< size limit of executed tensors
 
 /// Tensors of one primitive.
 class Call {
@@ -208,7 +208,7 @@ void execute(Input &input, quern_primitive_desc_t desc) {
       input.count(Created);
     if (input.random.oneIn(10))
       restore(input, execution);
-    const quern_status_t bound = execution.bind({.side = side}, mostTensorBytes);
+    const quern_status_t bound = execution.bind({.side = side}, maxTensorBytes);
     if (bound == quern_out_of_memory || !succeeds(input, bound))
       return;
     execution.fill(7);

@@ -15,7 +15,7 @@
 namespace quern::fuzz {
 namespace {
 
-constexpr double mostElements = 4096;
+constexpr double maxElements = 4096;
 
 DataType drawType(Random &random) {
   using enum DataType;
@@ -33,7 +33,7 @@ DataType drawUsualType(Random &random, bool isInteger = false) {
 
 /// Draws sizes around the widths of vectors, several vectors and a remainder in one dim, and dims of 0 and 1.
 Dims drawDims(Random &random) {
-  Dims dims = drawShape(random, 1, random.oneIn(8) ? 12 : 4, random.pick({64.0, 512.0, mostElements}));
+  Dims dims = drawShape(random, 1, random.oneIn(8) ? 12 : 4, random.pick({64.0, 512.0, maxElements}));
   if (random.oneIn(3)) {
     dims = drawShape(random, 1, 3, 16);
     dims[random.oneIn(2) ? dims.size() - 1 : static_cast<size_t>(drawDim(random, dims))] = random.between(1, 300);

@@ -14,8 +14,8 @@
 namespace quern::fuzz {
 namespace {
 
-constexpr int64_t mostBytes = int64_t(4) << 20; ///< maximum bytes of all tensors of an executed problem
-constexpr double mostWork = 1 << 19;            ///< maximum number of products or functions of the reference
+constexpr int64_t maxBytes = int64_t(4) << 20; ///< maximum bytes of all tensors of an executed problem
+constexpr double maxWork = 1 << 19;            ///< maximum number of products or functions of the reference
 
 double bytesOf(const Problem &problem) {
   double bytes = 0;
@@ -98,7 +98,7 @@ void executeAndCompare(Input &input, const DrawnLine &drawn, const Problem &prob
     return refuse(input, data.error());
   Result<void> done = data->addScratchpad(kernel);
   require(bool(done), done ? "" : done.error().message);
-  const bool isJudged = drawn.hasUsualNumbers && workOf(problem.desc(), bytesOf(problem)) <= mostWork;
+  const bool isJudged = drawn.hasUsualNumbers && workOf(problem.desc(), bytesOf(problem)) <= maxWork;
   if (isJudged) {
     input.note(concat("quern run '", drawn.line, "' --check --data=", nameOf(options.fill), " --seed=", options.seed));
     done = data->computeExpected();
@@ -127,14 +127,14 @@ void runProblem(Input &input, const DrawnLine &drawn) {
   if (!problem)
     return refuse(input, problem.error());
   const double bytes = bytesOf(*problem);
-  if (bytes > static_cast<double>(mostBytes) && !input.random.oneIn(8))
+  if (bytes > static_cast<double>(maxBytes) && !input.random.oneIn(8))
     return input.count(Refused);
   input.note("creates");
   Result<Kernel> kernel = Kernel::create(input.device, drawn.line);
   if (!kernel)
     return refuse(input, kernel.error());
   input.count(Created);
-  if (bytes <= static_cast<double>(mostBytes))
+  if (bytes <= static_cast<double>(maxBytes))
     executeAndCompare(input, drawn, *problem, *kernel);
 }
 

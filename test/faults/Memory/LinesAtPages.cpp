@@ -62,14 +62,14 @@ std::set<std::string> linesOf(const std::filesystem::path &folder) {
 bool run(const Cpu &cpu, const std::string &line) {
   if (line.starts_with("rnn bwd"))
     return false;
-  constexpr int64_t mostBytes = int64_t(1) << 25;
+  constexpr int64_t maxBytes = int64_t(1) << 25;
   std::string outputs[2];
   for (GuardedSide side : {GuardedSide::End, GuardedSide::Beginning}) {
     Execution execution;
-    if (execution.describe(cpu.engine, line) != quern_success || execution.largestArgument() > mostBytes)
+    if (execution.describe(cpu.engine, line) != quern_success || execution.largestArgument() > maxBytes)
       return false;
     require(execution.create(), "creating " + line);
-    if (execution.bind({.side = side}, mostBytes) != quern_success)
+    if (execution.bind({.side = side}, maxBytes) != quern_success)
       return false;
     execution.fill();
     running = &execution, runningLine = line.c_str();

@@ -80,8 +80,8 @@ TEST(RemoteEntry, ChangedBitsAndMissingBytesAreRefused) {
 
 TEST(RemoteEntry, IsNeverBeyondTheLimit) {
   const PrivateKey writer = newKey();
-  EXPECT_TRUE(sealEntry(entryKeyOf(), std::string(mostEntryBytes, 'x'), now + 10, writer).empty());
-  EXPECT_EQ(openEntry(std::string(mostEntryBytes + 1, 'x'), entryKeyOf(), now, {}).verdict, Verdict::Unsigned);
+  EXPECT_TRUE(sealEntry(entryKeyOf(), std::string(maxEntryBytes, 'x'), now + 10, writer).empty());
+  EXPECT_EQ(openEntry(std::string(maxEntryBytes + 1, 'x'), entryKeyOf(), now, {}).verdict, Verdict::Unsigned);
 }
 
 TEST(RemoteEntry, NamesComeFromTheCaller) {

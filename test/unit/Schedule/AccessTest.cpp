@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Tests class Walk, digits of affine maps, common cuts and the operands of a problem against the addresses that they
-// describe, computed index by index. Inputs are random; every message has the seed.
+// Tests class AccessFunction, digits of affine maps, common cuts and the operands of a problem against the addresses
+// that they describe, computed index by index. Inputs are random; every message has the seed.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Problem/Problem.h"
@@ -63,7 +63,7 @@ int64_t valueAt(llvm::ArrayRef<Digit> sum, int64_t index) {
   return value;
 }
 
-/// Returns the addresses relative to index 0, like those of a Walk.
+/// Returns the addresses relative to index 0, like those of an AccessFunction.
 std::vector<int64_t> addresses(llvm::ArrayRef<Digit> sum, int64_t extent) {
   std::vector<int64_t> values;
   for (int64_t i = 0; i < extent; ++i)
@@ -71,106 +71,108 @@ std::vector<int64_t> addresses(llvm::ArrayRef<Digit> sum, int64_t extent) {
   return values;
 }
 
-TEST(Walk, IsTheSumOfItsDigits) {
+TEST(AccessFunction, IsTheSumOfItsDigits) {
   for (unsigned seed = 0; seed < rounds; ++seed) {
     Draw draw(seed);
     std::vector<Digit> sum = draw.sum();
     int64_t extent = 1 + draw.below(200);
-    Walk walk(sum, extent);
-    ASSERT_EQ(addresses(walk.digits(), extent), addresses(sum, extent)) << "seed " << seed;
-    ASSERT_EQ(walk.start(), valueAt(walk.digits(), 0)) << "seed " << seed;
+    AccessFunction function(sum, extent);
+    ASSERT_EQ(addresses(function.digits(), extent), addresses(sum, extent)) << "seed " << seed;
+    ASSERT_EQ(function.start(), valueAt(function.digits(), 0)) << "seed " << seed;
   }
 }
 
-TEST(Walk, IsCanonicalIfCutsNest) {
+TEST(AccessFunction, IsCanonicalIfCutsNest) {
   // Contiguous blocks of 4 equal a loop without blocks; a block that the loop never leaves; digits in any order; a
   // constant digit.
-  EXPECT_EQ(Walk({{1, 4, 1}, {4, 0, 4}}, 64), Walk({{1, 0, 1}}, 64));
-  EXPECT_EQ(Walk({{4, 0, 4}, {1, 4, 1}}, 64), Walk({{1, 0, 1}}, 64));
-  EXPECT_EQ(Walk({{1, 16, 1}, {16, 0, 100}}, 16), Walk({{1, 0, 1}}, 16));
-  EXPECT_NE(Walk({{1, 16, 1}, {16, 0, 100}}, 17), Walk({{1, 0, 1}}, 17));
-  EXPECT_EQ(Walk({{1, 16, 1}, {1, 1, 5}}, 16), Walk({{1, 0, 1}}, 16));
-  EXPECT_TRUE(Walk({{1, 0, 0}}, 16).isStill());
-  EXPECT_TRUE(Walk({{1, 0, 3}}, 16).isLinear());
-  EXPECT_FALSE(Walk({{1, 4, 3}}, 16).isLinear());
-  EXPECT_FALSE(Walk({{2, 0, 3}}, 16).isLinear());
+  EXPECT_EQ(AccessFunction({{1, 4, 1}, {4, 0, 4}}, 64), AccessFunction({{1, 0, 1}}, 64));
+  EXPECT_EQ(AccessFunction({{4, 0, 4}, {1, 4, 1}}, 64), AccessFunction({{1, 0, 1}}, 64));
+  EXPECT_EQ(AccessFunction({{1, 16, 1}, {16, 0, 100}}, 16), AccessFunction({{1, 0, 1}}, 16));
+  EXPECT_NE(AccessFunction({{1, 16, 1}, {16, 0, 100}}, 17), AccessFunction({{1, 0, 1}}, 17));
+  EXPECT_EQ(AccessFunction({{1, 16, 1}, {1, 1, 5}}, 16), AccessFunction({{1, 0, 1}}, 16));
+  EXPECT_TRUE(AccessFunction({{1, 0, 0}}, 16).isStill());
+  EXPECT_TRUE(AccessFunction({{1, 0, 3}}, 16).isLinear());
+  EXPECT_FALSE(AccessFunction({{1, 4, 3}}, 16).isLinear());
+  EXPECT_FALSE(AccessFunction({{2, 0, 3}}, 16).isLinear());
 }
 
 /// Within a run, from one multiple of run() to the next, consecutive addresses differ by step().
-TEST(Walk, ItsAddressesDifferByItsStepWithinARun) {
+TEST(AccessFunction, ItsAddressesDifferByItsStepWithinARun) {
   for (unsigned seed = 0; seed < rounds; ++seed) {
     Draw draw(seed);
     int64_t extent = 1 + draw.below(200);
-    Walk walk(draw.sum(), extent);
-    std::vector<int64_t> at = addresses(walk.digits(), extent);
+    AccessFunction function(draw.sum(), extent);
+    std::vector<int64_t> at = addresses(function.digits(), extent);
     for (int64_t i = 1; i < extent; ++i)
-      if (!walk.run() || i % walk.run())
-        ASSERT_EQ(at[static_cast<size_t>(i)] - at[static_cast<size_t>(i) - 1], walk.step())
+      if (!function.run() || i % function.run())
+        ASSERT_EQ(at[static_cast<size_t>(i)] - at[static_cast<size_t>(i) - 1], function.step())
             << "seed " << seed << " index " << i;
   }
 }
 
-TEST(Walk, AdvancesEquallyFromEveryMultiple) {
+TEST(AccessFunction, AdvancesEquallyFromEveryMultiple) {
   unsigned known = 0;
   for (unsigned seed = 0; seed < rounds; ++seed) {
     Draw draw(seed);
     int64_t extent = 64 + draw.below(200), by = 1 + draw.below(40), align = draw.oneOf({1, 2, 4, 8, 16, 32, 48});
-    Walk walk(draw.sum(), extent);
-    std::optional<int64_t> advance = walk.advance(by, align);
+    AccessFunction function(draw.sum(), extent);
+    std::optional<int64_t> advance = function.advance(by, align);
     known += advance.has_value();
     for (int64_t from = 0; advance && from + by < extent; from += align)
-      ASSERT_EQ(valueAt(walk.digits(), from + by) - valueAt(walk.digits(), from), *advance)
+      ASSERT_EQ(valueAt(function.digits(), from + by) - valueAt(function.digits(), from), *advance)
           << "seed " << seed << " from " << from;
   }
   EXPECT_GT(known, rounds / 8);
-  EXPECT_EQ(Walk({{1, 0, 3}}, 64).advance(5, 1), 15);
-  EXPECT_EQ(Walk({{1, 16, 1}, {16, 0, 100}}, 64).advance(16, 1), 100);
-  EXPECT_EQ(Walk({{1, 16, 1}, {16, 0, 100}}, 64).advance(8, 16), 8);
-  EXPECT_EQ(Walk({{1, 16, 1}, {16, 0, 100}}, 64).advance(8, 4), std::nullopt); // may leave the block
+  EXPECT_EQ(AccessFunction({{1, 0, 3}}, 64).advance(5, 1), 15);
+  EXPECT_EQ(AccessFunction({{1, 16, 1}, {16, 0, 100}}, 64).advance(16, 1), 100);
+  EXPECT_EQ(AccessFunction({{1, 16, 1}, {16, 0, 100}}, 64).advance(8, 16), 8);
+  EXPECT_EQ(AccessFunction({{1, 16, 1}, {16, 0, 100}}, 64).advance(8, 4), std::nullopt); // may leave the block
 }
 
-TEST(Walk, DigitsDifferIfItTellsAllApart) {
+TEST(AccessFunction, DigitsDifferIfItTellsAllApart) {
   unsigned apart = 0;
   for (unsigned seed = 0; seed < rounds; ++seed) {
     Draw draw(seed);
     int64_t extent = 1 + draw.below(100);
-    Walk walk(draw.sum(), extent);
-    if (!walk.tellsAllApart())
+    AccessFunction function(draw.sum(), extent);
+    if (!function.tellsAllApart())
       continue;
     ++apart;
     // Digits must differ, not addresses, which strides may make equal.
     std::set<std::vector<int64_t>> seen;
     for (int64_t i = 0; i < extent; ++i) {
       std::vector<int64_t> counts;
-      for (const Digit &digit : walk.digits())
+      for (const Digit &digit : function.digits())
         counts.push_back(digit.modulus ? (i + digit.shift) / digit.unit % digit.modulus
                                        : (i + digit.shift) / digit.unit);
       ASSERT_TRUE(seen.insert(counts).second) << "seed " << seed << " index " << i;
     }
   }
   EXPECT_GT(apart, rounds / 8);
-  EXPECT_FALSE(Walk({{1, 4, 1}}, 64).tellsAllApart());
-  EXPECT_FALSE(Walk({{4, 0, 1}}, 64).tellsAllApart());
-  EXPECT_TRUE(Walk({{1, 4, 1}, {4, 0, 100}}, 64).tellsAllApart());
+  EXPECT_FALSE(AccessFunction({{1, 4, 1}}, 64).tellsAllApart());
+  EXPECT_FALSE(AccessFunction({{4, 0, 1}}, 64).tellsAllApart());
+  EXPECT_TRUE(AccessFunction({{1, 4, 1}, {4, 0, 100}}, 64).tellsAllApart());
 }
 
-/// An open step is all that such a Walk contains.
-TEST(Walk, ContainsOnlyTheStepIfItIsOpen) {
+/// An open step is all that such an AccessFunction contains.
+TEST(AccessFunction, ContainsOnlyTheStepIfItIsOpen) {
   const Size step = Size::open(3);
-  const Walk walk = Walk::linear(step, 64), openLoop = Walk::linear(step, Size::open(0));
-  EXPECT_EQ(walk, openLoop);
-  EXPECT_EQ(walk.step(), step);
-  EXPECT_TRUE(walk.isLinear() && !walk.isStill() && walk.tellsAllApart() && walk.digits().empty());
-  EXPECT_EQ(walk.start(), 0);
-  EXPECT_EQ(walk.run(), 0);
-  EXPECT_EQ(walk.advance(0, 1), 0);
-  EXPECT_EQ(walk.advance(2, 2), std::nullopt); // not a known number
-  EXPECT_EQ(walkFromCut(walk, 1, 64), walk);
-  EXPECT_NE(walk, Walk::linear(Size::open(4), 64));
-  EXPECT_NE(walk, Walk::linear(3, 64));
-  EXPECT_TRUE(Walk::linear(step, 1).isStill()); // the loop has one index
-  EXPECT_EQ(Walk::linear(7, 64), Walk({{1, 0, 7}}, 64));
-  EXPECT_EQ(Walk({{1, 16, 1}, {16, 0, 100}}, Size::open(0)).digits().size(), 2U); // the loop may leave the block
+  const AccessFunction function = AccessFunction::linear(step, 64),
+                       openLoop = AccessFunction::linear(step, Size::open(0));
+  EXPECT_EQ(function, openLoop);
+  EXPECT_EQ(function.step(), step);
+  EXPECT_TRUE(function.isLinear() && !function.isStill() && function.tellsAllApart() && function.digits().empty());
+  EXPECT_EQ(function.start(), 0);
+  EXPECT_EQ(function.run(), 0);
+  EXPECT_EQ(function.advance(0, 1), 0);
+  EXPECT_EQ(function.advance(2, 2), std::nullopt); // not a known number
+  EXPECT_EQ(functionFromCut(function, 1, 64), function);
+  EXPECT_NE(function, AccessFunction::linear(Size::open(4), 64));
+  EXPECT_NE(function, AccessFunction::linear(3, 64));
+  EXPECT_TRUE(AccessFunction::linear(step, 1).isStill()); // the loop has one index
+  EXPECT_EQ(AccessFunction::linear(7, 64), AccessFunction({{1, 0, 7}}, 64));
+  EXPECT_EQ(AccessFunction({{1, 16, 1}, {16, 0, 100}}, Size::open(0)).digits().size(),
+            2U); // the loop may leave the block
 }
 
 /// Draws an expression of dims and constants with sums, products, quotients and remainders.
@@ -266,24 +268,24 @@ TEST(Digits, AlignTheirShifts) {
   EXPECT_GT(aligned, rounds / 4);
 }
 
-/// A Walk without a shift, cut there, equals a sum over the dims between the cuts.
+/// An AccessFunction without a shift, cut there, equals a sum over the dims between the cuts.
 TEST(Cuts, NestAndAreValidForEveryWalk) {
   for (unsigned seed = 0; seed < rounds; ++seed) {
     Draw draw(seed);
     int64_t extent = 1 + draw.below(200);
-    const Walk walks[] = {Walk(draw.sum(), extent), Walk(draw.sum(), extent)};
-    Numbers cuts = commonCuts({&walks[0], &walks[1]});
+    const AccessFunction functions[] = {AccessFunction(draw.sum(), extent), AccessFunction(draw.sum(), extent)};
+    Numbers cuts = commonCuts({&functions[0], &functions[1]});
     ASSERT_TRUE(cuts.empty() || cuts.front() > 1) << "seed " << seed;
     for (size_t i = 0; i < cuts.size(); ++i)
       ASSERT_TRUE(!i || (cuts[i] > cuts[i - 1] && cuts[i] % cuts[i - 1] == 0)) << "seed " << seed;
-    for (const Walk &walk : walks) {
-      std::vector<Walk> parts;
+    for (const AccessFunction &function : functions) {
+      std::vector<AccessFunction> parts;
       std::vector<int64_t> from = {1}, to;
       from.insert(from.end(), cuts.begin(), cuts.end());
       for (size_t i = 0; i < from.size(); ++i) {
         bool isLast = i + 1 == from.size();
         to.push_back(isLast ? (extent + from[i] - 1) / from[i] : from[i + 1] / from[i]);
-        parts.push_back(walkFromCut(walk, from[i], to[i], isLast));
+        parts.push_back(functionFromCut(function, from[i], to[i], isLast));
       }
       for (int64_t index = 0; index < extent; ++index) {
         int64_t sum = 0;
@@ -291,7 +293,7 @@ TEST(Cuts, NestAndAreValidForEveryWalk) {
           int64_t count = i + 1 == from.size() ? index / from[i] : index / from[i] % to[i];
           sum += valueAt(parts[i].digits(), count) - valueAt(parts[i].digits(), 0);
         }
-        ASSERT_EQ(sum, valueAt(walk.digits(), index) - valueAt(walk.digits(), 0))
+        ASSERT_EQ(sum, valueAt(function.digits(), index) - valueAt(function.digits(), 0))
             << "seed " << seed << " index " << index;
       }
     }
@@ -299,7 +301,7 @@ TEST(Cuts, NestAndAreValidForEveryWalk) {
 }
 
 TEST(Cuts, AreCommonToAllWalks) {
-  const Walk blocks({{1, 16, 1}, {16, 0, 100}}, 64), pairs({{1, 2, 1}, {2, 0, 50}}, 64),
+  const AccessFunction blocks({{1, 16, 1}, {16, 0, 100}}, 64), pairs({{1, 2, 1}, {2, 0, 50}}, 64),
       threes({{1, 6, 1}, {6, 0, 50}}, 64);
   EXPECT_EQ(commonCuts({&blocks}), (Numbers{16}));
   EXPECT_EQ(commonCuts({&blocks, &pairs}), (Numbers{2, 16}));
@@ -363,8 +365,8 @@ TEST_F(Problems, AddressesFollowTheMaps) {
       for (int64_t j = 0; j < extents[1]; ++j) {
         const int64_t point[] = {i, j};
         int64_t at = access.offset.known(), want = offset;
-        for (auto [walk, index] : llvm::zip_equal(access.loops, point))
-          at += valueAt(walk.digits(), index) - walk.start();
+        for (auto [function, index] : llvm::zip_equal(access.loops, point))
+          at += valueAt(function.digits(), index) - function.start();
         for (auto [expr, stride] : llvm::zip_equal(exprs, strides))
           want += stride * evaluate(expr, i, j);
         ASSERT_EQ(at, want) << "seed " << seed << " at " << i << ", " << j << " by " << map << " of " << from << " to "

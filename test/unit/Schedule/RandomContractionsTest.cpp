@@ -43,15 +43,15 @@ ContractionStrategy randomStrategy(const Target &target, std::mt19937_64 &random
   strategy.chunkRows = pick(1, 64);
   strategy.inlineOps = pick(0, 1) ? 0 : 100;
   strategy.narrowestMask = pick(0, 2) ? strategy.narrowestMask : 0;
-  strategy.nearStrideBytes = pick(0, 1) ? 64 : 4096;
-  strategy.leastCopyRows = pick(1, 40);
-  strategy.cutRows = pick(1, 80);
-  strategy.cutBytes = pick(0, 8) << 10;
-  strategy.togetherBytes = pick(0, 1) ? 0 : 1024;
+  strategy.aliasingStrideBytes = pick(0, 1) ? 64 : 4096;
+  strategy.minCopyRows = pick(1, 40);
+  strategy.sliceRows = pick(1, 80);
+  strategy.sliceBytes = pick(0, 8) << 10;
+  strategy.maxStreamStrideBytes = pick(0, 1) ? 0 : 1024;
   strategy.hasPairDots &= pick(0, 3) != 0;
   strategy.hasQuadDots &= pick(0, 3) != 0;
-  strategy.nearestBytes = pick(0, 3) ? 0 : strategy.nearestBytes; // even small panels exceed L1
-  std::mt19937_64 another = random;                               // keeps the rest of the random sequence
+  strategy.l1Bytes = pick(0, 3) ? 0 : strategy.l1Bytes; // even small panels exceed L1
+  std::mt19937_64 another = random;                     // keeps the rest of the random sequence
   strategy.indexedBytes = another() % 3 ? 0 : 16;
   strategy.indexedRegisters = static_cast<int64_t>(1 + another() % 8);
   strategy.patchBytes = another() % 4 ? 8 : 0;
@@ -163,8 +163,8 @@ TEST_F(Contractions, MatricesEqualNaiveLoops) {
     target.isa = CpuIsa::Avx512Amx;
     ContractionStrategy strategy = randomStrategy(target, random);
     strategy.narrowestMask = 8; // masks of 16-bit elements also need AVX-512 FP16
-    strategy.leastMatrixRows = static_cast<int64_t>(1 + random() % 4);
-    strategy.leastMatrixSteps = static_cast<int64_t>(1 + random() % 16);
+    strategy.minMatrixRows = static_cast<int64_t>(1 + random() % 4);
+    strategy.minMatrixSteps = static_cast<int64_t>(1 + random() % 16);
     check(target, strategy, "by matrices");
     EXPECT_TRUE(isAmxReleased());
   }

@@ -23,10 +23,10 @@ namespace quern::bench {
 
 namespace {
 
-constexpr int64_t heads = 8, headSize = 64, mostLength = 4096, mostBatch = 8;
-constexpr int64_t channels = 128, mostSteps = 256, mostSequences = 4;
+constexpr int64_t heads = 8, headSize = 64, maxLength = 4096, maxBatch = 8;
+constexpr int64_t channels = 128, maxSteps = 256, maxSequences = 4;
 /// Elements of a new shape; few, because the execution itself is not to be measured.
-constexpr int64_t mostElements = 16384;
+constexpr int64_t maxElements = 16384;
 constexpr uint32_t seed = 21;
 
 using Dims = std::vector<int64_t>;
@@ -110,9 +110,9 @@ GuardedBuffer makeFloats(int64_t count) {
 }
 
 StreamOfCalls::StreamOfCalls(const std::string &libraryPath)
-    : api(libraryPath), isOurs(libraryPath.empty()), keys(makeFloats(mostBatch * mostLength * headSize)),
-      values(makeFloats(mostBatch * mostLength * headSize)), scores(makeFloats(mostBatch * heads * mostLength)),
-      others(makeFloats(mostSteps * mostSequences * channels)), weights(makeFloats(4 * channels * channels)) {
+    : api(libraryPath), isOurs(libraryPath.empty()), keys(makeFloats(maxBatch * maxLength * headSize)),
+      values(makeFloats(maxBatch * maxLength * headSize)), scores(makeFloats(maxBatch * heads * maxLength)),
+      others(makeFloats(maxSteps * maxSequences * channels)), weights(makeFloats(4 * channels * channels)) {
   require(api.engine_create(&engine, quern_cpu, 0));
   require(api.stream_create(&stream, engine, quern_stream_default_flags));
 }
@@ -220,13 +220,13 @@ std::function<void()> StreamOfCalls::drawShape() {
     if (kind == 1 || kind == 2)
       dims = {draw(1, 4), draw(16, 64), draw(16, 64)};
     else if (kind == 3 || kind == 4)
-      dims = {draw(16, mostElements)};
+      dims = {draw(16, maxElements)};
     else
-      dims = {draw(1, 64), draw(16, mostElements / 64 * 4)};
+      dims = {draw(1, 64), draw(16, maxElements / 64 * 4)};
     int64_t elements = 1;
     for (const int64_t dim : dims)
       elements *= dim;
-    if (elements > mostElements)
+    if (elements > maxElements)
       dims.clear();
   } while (dims.empty() || !drawn.insert({kind, dims}).second);
   return [this, kind, dims] { newShape(kind, dims); };
@@ -238,14 +238,13 @@ void StreamOfCalls::attend(int64_t batch, int64_t length) {
   float *const query = floats(others), *const result = floats(weights);
   for (int64_t b = 0; b < batch; ++b)
     require(api.sgemm('N', 'T', heads, length, headSize, 0.125f, query + b * heads * headSize, headSize,
-                      floats(keys) + b * mostLength * headSize, headSize, 0, floats(scores) + b * heads * length,
+                      floats(keys) + b * maxLength * headSize, headSize, 0, floats(scores) + b * heads * length,
                       length));
   add({batch, heads, length}, {batch, 1, length}, floats(scores));
   softmax({batch, heads, length}, 2, floats(scores));
   for (int64_t b = 0; b < batch; ++b)
     require(api.sgemm('N', 'N', heads, headSize, length, 1, floats(scores) + b * heads * length, length,
-                      floats(values) + b * mostLength * headSize, headSize, 0, result + b * heads * headSize,
-                      headSize));
+                      floats(values) + b * maxLength * headSize, headSize, 0, result + b * heads * headSize, headSize));
   add({batch, heads, headSize}, {batch, heads, headSize}, result);
 }
 
@@ -278,12 +277,12 @@ void StreamOfCalls::prepareCall(const std::string &name) {
       drawShape()();
   } else if (name == attentionName) {
     next = [this] {
-      const int64_t batch = draw(1, mostBatch), length = draw(1, mostLength);
+      const int64_t batch = draw(1, maxBatch), length = draw(1, maxLength);
       return [this, batch, length] { attend(batch, length); };
     };
   } else if (name == recurrentName) {
     next = [this] {
-      const int64_t steps = draw(1, mostSteps), sequences = draw(1, mostSequences);
+      const int64_t steps = draw(1, maxSteps), sequences = draw(1, maxSequences);
       return [this, steps, sequences] { recur(steps, sequences); };
     };
   } else {

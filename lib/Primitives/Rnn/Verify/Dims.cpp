@@ -222,11 +222,11 @@ Result<void> checkGivenWidths(const RnnDesc &given) {
   if (s.sic != s.dhc)
     return invalidArguments("weights_iter has SIC ", s.sic, " and DHC ", s.dhc,
                             "; if they are known only at execution, they must be equal");
-  constexpr int64_t mostElements = int64_t(1) << 26; // all steps' products with x are in memory at once
+  constexpr int64_t maxElements = int64_t(1) << 26; // all steps' products with x are in memory at once
   const CheckedInt sums = CheckedInt(s.steps) * s.batch * s.gates * s.dhc;
-  if (sums.overflowed() || sums.value() > mostElements)
+  if (sums.overflowed() || sums.value() > maxElements)
     return unimplemented("rnn is not implemented for T = ", s.steps, ", N = ", s.batch, " and DHC = ", s.dhc,
-                         " known only at execution: ", s.gates, " gates of all steps are more than ", mostElements,
+                         " known only at execution: ", s.gates, " gates of all steps are more than ", maxElements,
                          " elements (rnn C39)");
   return {};
 }

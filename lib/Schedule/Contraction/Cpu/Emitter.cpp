@@ -39,8 +39,8 @@ func::FuncOp Emitter::emit() {
   clonePrologue(b, kernel, problem, chain.prologue,
                 [&](Size size) { return create<arith::ConstantIndexOp>(size.known()); });
   const AtOperation scope(*this, chain.products[0].loc());
-  const bool takesSeveral = plan.cuts && plan.cuts->tiles > 1;
-  scf::ForOp loop = takesSeveral ? makeCutLoop() : create<scf::ForOp>(kernel.begin(), kernel.end(), index(1));
+  const bool takesSeveral = plan.slices && plan.slices->tiles > 1;
+  scf::ForOp loop = takesSeveral ? makeSlicedLoop() : create<scf::ForOp>(kernel.begin(), kernel.end(), index(1));
   entry = loop;
   if (plan.matrices)
     matrices::release(b, loc);
@@ -60,7 +60,7 @@ func::FuncOp Emitter::emit() {
     startMatrices();
   b.setInsertionPointToStart(loop.getBody());
   if (takesSeveral)
-    emitCutLoop(loop.getInductionVar());
+    emitSlicedLoop(loop.getInductionVar());
   else
     emitIteration(loop.getInductionVar());
   kernel.function.walk([](scf::ForOp inner) { moveLoopInvariantCode(inner); });
@@ -74,8 +74,8 @@ void Emitter::emitIteration(Value iteration) {
     here = create<arith::DivUIOp>(iteration, chunks);
     chunk = create<arith::RemUIOp>(iteration, chunks);
   }
-  if (plan.cuts)
-    return emitCuts({here, linear(1, {{here, 1}})}, chunk);
+  if (plan.slices)
+    return emitSlices({here, linear(1, {{here, 1}})}, chunk);
   if (plan.tail != Tail::Separate || plan.tiles == 1)
     return emitTile(here, chunk, plan.tail == Tail::Separate);
   Value isLast = create<arith::CmpIOp>(arith::CmpIPredicate::eq, here, index(plan.tiles - 1));
@@ -231,8 +231,8 @@ void Emitter::emitBlock(Value row, int64_t rows) {
   Values sums = startSums(row, rows);
   if (plan.isShifted() && !plan.sumsShiftOnce) // accumulated like the sums of one more row
     sums.append(plan.perRow, splat(b.getI32IntegerAttr(0), plan.lanes));
-  for (ArrayRef<Plan::Step> turns : plan.loops)
-    emitSums(turns, row, rows, sums);
+  for (ArrayRef<Plan::Step> bufferSets : plan.loops)
+    emitSums(bufferSets, row, rows, sums);
   if (static_cast<int64_t>(sums.size()) > rows * plan.perRow) {
     Values shift(sums.end() - plan.perRow, sums.end());
     sums.truncate(static_cast<size_t>(rows * plan.perRow));

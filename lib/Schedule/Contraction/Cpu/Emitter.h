@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Emitter.cpp writes the kernel, its iterations and row blocks, Sums.cpp the loops over K, Cuts.cpp those over slices
-// of K, Matrices.cpp all of these for matrix registers, and Epilogue.cpp the elementwise ops and memory accesses at
-// points of the tile.
+// Emitter.cpp writes the kernel, its iterations and row blocks, Sums.cpp the loops over K, KSlices.cpp those over
+// slices of K, Matrices.cpp all of these for matrix registers, and Epilogue.cpp the elementwise ops and memory accesses
+// at points of the tile.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_CONTRACTION_CPU_EMITTER_H
@@ -70,7 +70,7 @@ private:
     Values rhs; ///< one buffer for each product of the step
   };
   /// The slice of K that is being summed; null values without slices.
-  struct Cut {
+  struct KSlice {
     Value begin, end;
     Value lhs; ///< copy in scratch, by step and row of the chunk; null: not copied
     Value rhs; ///< copy in scratch, by step, sum and vector of columns; null: not copied
@@ -113,13 +113,13 @@ private:
                                  accumulator);
   }
 
-  // Sums over one slice of K after another, for some tiles (Cuts.cpp).
+  // Sums over one slice of K after another, for some tiles (KSlices.cpp).
   struct TileRange {
     Value begin, end;
   };
-  mlir::scf::ForOp makeCutLoop();
-  void emitCutLoop(Value at);
-  void emitCuts(TileRange tiles, Value chunk);
+  mlir::scf::ForOp makeSlicedLoop();
+  void emitSlicedLoop(Value at);
+  void emitSlices(TileRange tiles, Value chunk);
   void forTiles(TileRange tiles, llvm::function_ref<void()> body);
   void emitPart(TileRange tiles, Value chunk, RowRange rows, Value begin);
   void prefetchStarts(Value row, int64_t rows);
@@ -133,8 +133,8 @@ private:
   Value loadCopy(Value step, size_t sum, int64_t vector);
 
   // Sums over K (Sums.cpp).
-  void emitSums(llvm::ArrayRef<Plan::Step> turns, Value row, int64_t rows, Values &sums);
-  void emitLoops(llvm::ArrayRef<Plan::Step> turns, Value row, int64_t rows, Values &sums);
+  void emitSums(llvm::ArrayRef<Plan::Step> bufferSets, Value row, int64_t rows, Values &sums);
+  void emitLoops(llvm::ArrayRef<Plan::Step> bufferSets, Value row, int64_t rows, Values &sums);
   void emitShift();
   bool sumsShift(const Plan::Step &step, size_t sums, int64_t rows) const;
   void emitStep(const Plan::Step &step, const Buffers &buffers, llvm::ArrayRef<Value> k, Value row, int64_t rows,
@@ -149,7 +149,7 @@ private:
   Value lhsAt(const Product &product, llvm::ArrayRef<Value> k, Value row);
   void loadStep(const Plan::Step &step, const Buffers &buffers, llvm::ArrayRef<Value> k, int64_t rows,
                 llvm::function_ref<void(Loaded)> take);
-  Value wholeTurns(Value begin, Value end, int64_t steps);
+  Value endOfWholeGroups(Value begin, Value end, int64_t steps);
   void carry(Value begin, Value end, int64_t by, llvm::ArrayRef<unsigned> live, Values &sums,
              llvm::function_ref<void(Value)> body);
   Values loadLhs(const Product &product, Dot dot, Value buffer, Value at);
@@ -158,7 +158,7 @@ private:
   void prefetch(unsigned number, Value buffer, llvm::ArrayRef<Value> k, size_t sum, int64_t vector, int64_t rows);
   void prefetchNext(Value buffer, Value at);
   Value loadStrided(Value buffer, Value at, const Lanes &lanes, Size stride, std::optional<int64_t> columns);
-  Value existing(int64_t lane, const Lanes &lanes, std::optional<int64_t> columns);
+  Value clampToColumns(int64_t lane, const Lanes &lanes, std::optional<int64_t> columns);
   Value tileAddress(unsigned product, Value at, Value firstColumn);
 
   // Matrix registers (Matrices.cpp).
@@ -179,9 +179,9 @@ private:
   void emitScratchVector(Value vector, const Lanes &lanes, Value begin, Value end);
   void emitPoint(const Row &row, const Lanes &lanes, llvm::function_ref<Value(unsigned)> sum, KnownValues known);
   Values evaluate(const PointOp &point, const Row &row, const Lanes &lanes, const KnownValues &known);
-  void turn(const Plan::Turned &turned, const Lanes &lanes, Value begin, Value end);
-  Value copyOf(const Plan::Turned &turned);
-  Value turnedAt(const Plan::Turned &turned, Value row, int64_t further);
+  void transpose(const Plan::TransposedInput &transposed, const Lanes &lanes, Value begin, Value end);
+  Value copyOf(const Plan::TransposedInput &transposed);
+  Value transposedAt(const Plan::TransposedInput &transposed, Value row, int64_t rowOffset);
   Value load(const TileAccess &access, const Row &row, const Lanes &lanes);
   void store(Value v, const TileAccess &access, const Row &row, const Lanes &lanes);
   Value address(const TileAccess &access, const Row &row, const Lanes &lanes);
@@ -199,9 +199,9 @@ private:
   Value scratch;              ///< sums of a chunk: [row][vector][accumulator][lane]
   Value openRows, openChunks; ///< run-time values of open sizes, or null
   Value chunkRow;             ///< row at which scratch begins
-  bool hasTurned = false;     ///< true if the copies of plan.turned have the current vector
-  Cut cut;
-  int64_t further = 0; ///< index of the unrolled step whose rhs is being read
+  bool hasTransposed = false; ///< true if the copies of plan.transposedInputs have the current vector
+  KSlice slice;
+  int64_t unrollIndex = 0; ///< index of the unrolled step whose rhs is being read
   Group group;
   Value matrixHeight;          ///< rows of a matrix
   Values lhsCopies, rhsCopies; ///< by product: partial steps, padded with zeros

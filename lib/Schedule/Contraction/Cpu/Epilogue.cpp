@@ -54,9 +54,9 @@ void Emitter::emitScratchVector(Value vector, const Lanes &lanes, Value begin, V
   for (auto [start, accumulator] : llvm::zip_equal(starts, chain.accumulators))
     if (plan.matrices && accumulator.startsAlike())
       start = startOf(accumulator, {index(0)}, lanes);
-  for (const Plan::Turned &turned : plan.turned)
-    turn(turned, lanes, begin, end);
-  hasTurned = true;
+  for (const Plan::TransposedInput &transposed : plan.transposedInputs)
+    transpose(transposed, lanes, begin, end);
+  hasTransposed = true;
   int64_t accumulators = static_cast<int64_t>(chain.accumulators.size());
   forRange(begin, end, [&](Value row) {
     Value at = linear(0, {{scratchAt(row), 1}, {vector, accumulators * plan.lanes}});
@@ -71,25 +71,25 @@ void Emitter::emitScratchVector(Value vector, const Lanes &lanes, Value begin, V
     };
     emitPoint({row}, lanes, sum, hoisted);
   });
-  hasTurned = false;
+  hasTransposed = false;
 }
 
-Value Emitter::copyOf(const Plan::Turned &turned) {
-  const Type element = turned.input.element();
-  return copiesAt(turned.bytes, (plan.scratchRows + 2 * transposeUnit(element)) * plan.lanes, element);
+Value Emitter::copyOf(const Plan::TransposedInput &transposed) {
+  const Type element = transposed.input.element();
+  return copiesAt(transposed.bytes, (plan.scratchRows + 2 * transposeUnit(element)) * plan.lanes, element);
 }
 
-/// Returns the address of a row of the copy, `further` rows after `row`.
-Value Emitter::turnedAt(const Plan::Turned &turned, Value row, int64_t further) {
-  const int64_t unit = transposeUnit(turned.input.element());
-  return linear((unit + further) * plan.lanes, {{row, plan.lanes}, {chunkRow, -plan.lanes}});
+/// Returns the address of a row of the copy, `rowOffset` rows after `row`.
+Value Emitter::transposedAt(const Plan::TransposedInput &transposed, Value row, int64_t rowOffset) {
+  const int64_t unit = transposeUnit(transposed.input.element());
+  return linear((unit + rowOffset) * plan.lanes, {{row, plan.lanes}, {chunkRow, -plan.lanes}});
 }
 
 /// Transposes a vector of columns into the copy, by the rows of a square; the last square overlaps the one before it.
-void Emitter::turn(const Plan::Turned &turned, const Lanes &lanes, Value begin, Value end) {
-  const TileAccess &in = turned.input;
+void Emitter::transpose(const Plan::TransposedInput &transposed, const Lanes &lanes, Value begin, Value end) {
+  const TileAccess &in = transposed.input;
   const int64_t unit = transposeUnit(in.element());
-  Value memref = kernel.arguments.lookup(in.base), copy = copyOf(turned);
+  Value memref = kernel.arguments.lookup(in.base), copy = copyOf(transposed);
   forRange(
       begin, end,
       [&](Value at) {
@@ -100,14 +100,14 @@ void Emitter::turn(const Plan::Turned &turned, const Lanes &lanes, Value begin, 
             Value from = linear(in.offset, {{row, 1},
                                             {lanes.first, in.column},
                                             {index(lanes.offset), in.column},
-                                            {existing(column, lanes, plan.columns()), in.column}});
+                                            {clampToColumns(column, lanes, plan.columns()), in.column}});
             pieces.push_back(loadVector(memref, from, unit, Value(), unit));
           }
           return joinVectors(b, loc, std::move(pieces));
         };
         auto sink = [&](Value, ArrayRef<Value> columns) {
           for (auto [i, own] : llvm::enumerate(columns))
-            create<vector::StoreOp>(own, copy, ValueRange{turnedAt(turned, row, static_cast<int64_t>(i))});
+            create<vector::StoreOp>(own, copy, ValueRange{transposedAt(transposed, row, static_cast<int64_t>(i))});
         };
         transposeSquares(b, loc, in.element(), plan.lanes, {gather, sink}, Value(),
                          [&](int64_t i) { return index(i); });
@@ -156,10 +156,11 @@ Value Emitter::load(const TileAccess &access, const Row &row, const Lanes &lanes
   Value memref = kernel.arguments.lookup(access.base), at = address(access, row, lanes);
   if (!access.column)
     return create<vector::BroadcastOp>(vec(access.element()), loadScalar(memref, at));
-  auto *turned = llvm::find_if(plan.turned, [&](const Plan::Turned &own) { return own.input == access; });
-  if (hasTurned && turned != plan.turned.end())
-    return create<vector::LoadOp>(vec(access.element()), copyOf(*turned),
-                                  ValueRange{turnedAt(*turned, row.value, row.offset)});
+  auto *transposed =
+      llvm::find_if(plan.transposedInputs, [&](const Plan::TransposedInput &own) { return own.input == access; });
+  if (hasTransposed && transposed != plan.transposedInputs.end())
+    return create<vector::LoadOp>(vec(access.element()), copyOf(*transposed),
+                                  ValueRange{transposedAt(*transposed, row.value, row.offset)});
   if (access.column != 1)
     return loadStrided(memref, at, lanes, access.column, plan.columns());
   return loadVector(memref, at, plan.lanes, lanes.mask, lanes.count);

@@ -75,22 +75,22 @@ void OpenEmitter::emitIteration(Value iteration) {
     return create<arith::CmpIOp>(arith::CmpIPredicate::sle, size, index(most));
   };
   Value isFull = create<arith::CmpIOp>(arith::CmpIPredicate::eq, count, index(plan.width()));
-  Value areFew = isUpTo(index(chain.rows), plan.fewRows), isWhole = both(isFull, isUpTo(all.end, plan.wholeSteps));
+  Value hasFewRows = isUpTo(index(chain.rows), plan.fewRows), isWhole = both(isFull, isUpTo(all.end, plan.wholeSteps));
   auto emitCopied = [&] {
     copyPart(all);
     emitWhole(all, plan.heights, Rhs::Copied);
   };
   if (plan.hasDots)
-    isWhole = create<arith::SelectOp>(areFew, create<arith::ConstantOp>(b.getBoolAttr(false)), isWhole);
+    isWhole = create<arith::SelectOp>(hasFewRows, create<arith::ConstantOp>(b.getBoolAttr(false)), isWhole);
   choose(
       b, loc, isWhole,
       [&] {
         if (own.isStrided())
           emitCopied();
         else
-          choose(b, loc, areFew, [&] { emitWhole(all, plan.fewHeights, Rhs::InPlace); }, emitCopied);
+          choose(b, loc, hasFewRows, [&] { emitWhole(all, plan.fewHeights, Rhs::InPlace); }, emitCopied);
       },
-      [&] { emitInParts(isFull, areFew); });
+      [&] { emitInParts(isFull, hasFewRows); });
 }
 
 /// Emits the blocks of a full tile over all of K.
@@ -100,7 +100,7 @@ void OpenEmitter::emitWhole(Range k, ArrayRef<int64_t> heights, Rhs from) {
   });
 }
 
-void OpenEmitter::emitInParts(Value isFull, Value areFew) {
+void OpenEmitter::emitInParts(Value isFull, Value hasFewRows) {
   startSums();
   auto forParts = [&](int64_t length, function_ref<void(Range)> body) {
     Value depth = index(own.reduced[0].extent);
@@ -114,10 +114,10 @@ void OpenEmitter::emitInParts(Value isFull, Value areFew) {
     });
   };
   if (plan.hasDots)
-    choose(b, loc, areFew, [&] { forParts(plan.steps * plan.lanes, [&](Range k) { emitDots(k); }); }, emitParts);
+    choose(b, loc, hasFewRows, [&] { forParts(plan.steps * plan.lanes, [&](Range k) { emitDots(k); }); }, emitParts);
   else if (!own.isStrided())
     choose(
-        b, loc, both(areFew, isFull),
+        b, loc, both(hasFewRows, isFull),
         [&] {
           forParts(plan.steps, [&](Range k) {
             forBlocks(plan.fewHeights, [&](Value row, int64_t height) {

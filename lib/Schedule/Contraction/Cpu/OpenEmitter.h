@@ -78,7 +78,7 @@ private:
   void finishBlock(const Block &block, const Values &after);
   void emitBlock(Block block);
   void emitWhole(Range k, llvm::ArrayRef<int64_t> heights, Rhs from);
-  void emitInParts(Value isFull, Value areFew);
+  void emitInParts(Value isFull, Value hasFewRows);
   Value sumsAt(Value row, Value column);
   void emitEpilogue();
   void emitPoint(Value row, Value column, int64_t lanes, Value sum = {});

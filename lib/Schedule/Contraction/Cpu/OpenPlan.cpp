@@ -19,7 +19,7 @@ namespace {
 
 /// Registers hold the sums, the vectors of a step and one element of lhs; if multiplication is a separate instruction,
 /// also its result.
-int64_t mostRows(const OpenPlan &plan, int64_t vectors) {
+int64_t maxRows(const OpenPlan &plan, int64_t vectors) {
   const int64_t others = vectors * registersOfRhs(plan.product, plan.dot) + (plan.dot == Dot::MulAdd ? 2 : 1);
   return std::clamp<int64_t>((plan.strategy.registers - others) / vectors, 1, plan.strategy.maxRows);
 }
@@ -119,9 +119,9 @@ LogicalResult quern::contractions::planOpen(OpenPlan &plan, std::string &whyNot)
   const Type element = chain.products[0].rhs.element();
   plan.lanes = strategy.vectorBytes / bytes;
   plan.vectors = strategy.vectors;
-  plan.heights = heightsFrom(mostRows(plan, plan.vectors));
+  plan.heights = heightsFrom(maxRows(plan, plan.vectors));
   constexpr int64_t tallestSingle = 8; // enough independent sums
-  plan.singleHeights = heightsFrom(std::min(tallestSingle, mostRows(plan, 1)));
+  plan.singleHeights = heightsFrom(std::min(tallestSingle, maxRows(plan, 1)));
   constexpr int64_t tallestOfFew = 4;
   plan.fewHeights = heightsFrom(std::min(tallestOfFew, plan.heights[0]));
   plan.hasDots = chain.products[0].reduced[0].rhs == 1 && chain.products[0].reduced[0].lhs == 1 &&
@@ -131,11 +131,11 @@ LogicalResult quern::contractions::planOpen(OpenPlan &plan, std::string &whyNot)
   // Copying costs two to six operations per vector, which all rows of a chunk share; panels are not copied.
   constexpr int64_t rowsOfCopy = 192, rowsOfPanels = 96;
   plan.chunkRows = (plan.panel ? rowsOfPanels : rowsOfCopy) / plan.heights[0] * plan.heights[0];
-  plan.steps = std::max<int64_t>(64, strategy.nearestBytes / (plan.width() * bytesOf(plan.copyType())));
+  plan.steps = std::max<int64_t>(64, strategy.l1Bytes / (plan.width() * bytesOf(plan.copyType())));
   plan.steps = llvm::alignTo(plan.steps, plan.stepLength());
-  constexpr int64_t mostSteps = 1024; // limit of the steps that are summed only in f32
-  plan.wholeSteps = std::clamp(strategy.nearBytes / 2 / (plan.width() * bytesOf(plan.copyType())), plan.steps,
-                               std::max(plan.steps, mostSteps * plan.stepLength()));
+  constexpr int64_t maxSteps = 1024; // limit of the steps that are summed only in f32
+  plan.wholeSteps = std::clamp(strategy.l2Bytes / 2 / (plan.width() * bytesOf(plan.copyType())), plan.steps,
+                               std::max(plan.steps, maxSteps * plan.stepLength()));
   plan.wholeSteps -= plan.wholeSteps % plan.stepLength();
   plan.addsWide = !plan.panel && chain.sumType().isF32() && chain.products[0].mayReassociate;
   plan.copyBytes = plan.chunkRows * plan.width() * bytesOf(plan.waitingType());

@@ -40,8 +40,8 @@ private:
   int64_t widest() const;
   bool takesMatrices();
   void placeCopies();
-  void placeCuts(Cuts &cuts);
-  void placeTurned();
+  void placeSlices(KSlices &slices);
+  void placeTransposedInputs();
   void chooseTail();
   void groupProducts();
 
@@ -89,18 +89,18 @@ bool Planner::isBeyondFirst(int64_t vectors) const {
   int64_t bytes = 0;
   for (const Product &product : chain.products)
     bytes += product.steps() * product.packed * vectors * plan.lanes * bytesOf(product.rhs.element());
-  return bytes > strategy.nearestBytes;
+  return bytes > strategy.l1Bytes;
 }
 
 /// Returns the vectors of one accumulator per tile. Blocks of few rows are wider: more sums are then in flight, and a
 /// step reads longer runs. If narrower tiles let a few more rows form one block, rhs is read once.
 int64_t Planner::widest() const {
   int64_t accumulators = chain.accumulators.size(), wanted = strategy.vectors, registers = strategy.registers;
-  const int64_t rows = chain.rows.isOpen() ? 0 : llvm::alignTo(chain.rows.known(), plan.rowsTogether());
+  const int64_t rows = chain.rows.isOpen() ? 0 : llvm::alignTo(chain.rows.known(), plan.rowsPerPatch());
   if (plan.matrices)
     return std::clamp<int64_t>(wanted / accumulators, 1, ceilDiv(plan.columns(), plan.lanes));
-  if (chain.rows.isBelow(ceilDiv(strategy.leastSums, wanted)))
-    wanted = std::min(strategy.leastSums, registers - besideSums) / rows;
+  if (chain.rows.isBelow(ceilDiv(strategy.minSums, wanted)))
+    wanted = std::min(strategy.minSums, registers - besideSums) / rows;
   if (accumulators == 1 && !chain.rows.isOpen()) {
     const int64_t ofOneBlock = (registers - 1) / (rows + 1);
     if (ofOneBlock > 1 && ofOneBlock < wanted && isBeyondFirst(wanted))
@@ -108,7 +108,7 @@ int64_t Planner::widest() const {
   }
   bool isStrided = llvm::any_of(chain.products, [&](const Product &product) {
     return !product.reduced.empty() &&
-           product.reduced.back().rhs.known() * bytesOf(product.rhs.element()) >= strategy.nearStrideBytes;
+           product.reduced.back().rhs.known() * bytesOf(product.rhs.element()) >= strategy.aliasingStrideBytes;
   });
   if (isStrided && !chain.rows.isOpen())
     wanted = std::max(wanted, rows == 1 ? registers / 2 : (registers - 1) / (rows + 1));
@@ -127,20 +127,20 @@ bool Planner::takesMatrices() {
     dots.push_back(*dot);
     steps += product.steps();
   }
-  if (!strategy.hasMatrices || chain.rows.isBelow(strategy.leastMatrixRows) || steps < strategy.leastMatrixSteps)
+  if (!strategy.hasMatrices || chain.rows.isBelow(strategy.minMatrixRows) || steps < strategy.minMatrixSteps)
     return false;
   plan.dots = dots;
   return true;
 }
 
 /// The copies follow the sums in scratch.
-void Planner::placeCuts(Cuts &cuts) {
-  cuts.rhsCopy = plan.scratchBytes;
-  if (cuts.hasRhs)
-    plan.scratchBytes += cuts.steps * plan.elementsOfStep(cuts.product) * bytesOf(plan.copied(cuts.product.rhs));
-  cuts.lhsCopy = plan.scratchBytes;
-  if (cuts.hasLhs)
-    plan.scratchBytes += cuts.steps * cuts.lhsStride * bytesOf(plan.copied(cuts.product.lhs));
+void Planner::placeSlices(KSlices &slices) {
+  slices.rhsCopy = plan.scratchBytes;
+  if (slices.hasRhs)
+    plan.scratchBytes += slices.steps * plan.elementsOfStep(slices.product) * bytesOf(plan.copied(slices.product.rhs));
+  slices.lhsCopy = plan.scratchBytes;
+  if (slices.hasLhs)
+    plan.scratchBytes += slices.steps * slices.lhsStride * bytesOf(plan.copied(slices.product.lhs));
 }
 
 /// The copies follow the sums in scratch; products that share lhs share its copy.
@@ -163,7 +163,7 @@ void Planner::placeCopies() {
 }
 
 /// Transposes inputs whose type and rows fit whole squares; others are read element by element.
-void Planner::placeTurned() {
+void Planner::placeTransposedInputs() {
   if (!plan.scratchRows || chain.rows.isOpen())
     return;
   for (const PointOp &point : chain.epilogue)
@@ -171,11 +171,11 @@ void Planner::placeTurned() {
       if (point.isPerColumn || !in.base || !in.isArgument() || in.column <= 1 || in.row != 1)
         continue;
       const int64_t unit = transposeUnit(in.element()), bytes = bytesOf(in.element());
-      auto isSame = [&](const Plan::Turned &other) { return other.input == in; };
+      auto isSame = [&](const Plan::TransposedInput &other) { return other.input == in; };
       if (plan.lanes % unit || chain.rows.isBelow(unit) || transposeScratch(in.element(), plan.lanes) ||
-          llvm::any_of(plan.turned, isSame))
+          llvm::any_of(plan.transposedInputs, isSame))
         continue;
-      plan.turned.push_back({in, plan.scratchBytes});
+      plan.transposedInputs.push_back({in, plan.scratchBytes});
       plan.scratchBytes += llvm::alignTo((plan.scratchRows + 2 * unit) * plan.lanes * bytes, lineBytes);
     }
 }
@@ -234,18 +234,18 @@ void Planner::groupProducts() {
 /// of the columns computed past the last one.
 bool Planner::chooseTiles(int64_t most) {
   int64_t vectors = ceilDiv(plan.columns(), plan.lanes), even = ceilDiv(vectors, ceilDiv(vectors, most));
-  auto isBalanced = [&] { return plan.columnVectors == 1 || plan.matrices || chain.rows == 1 || rows.mostRows() > 1; };
-  auto areFilled = [&] {
+  auto isBalanced = [&] { return plan.columnVectors == 1 || plan.matrices || chain.rows == 1 || rows.maxRows() > 1; };
+  auto fillsTiles = [&] {
     return llvm::none_of(chain.products, [&](const Product &product) { return plan.readsPastEnd(product); });
   };
   const int64_t accumulators = static_cast<int64_t>(chain.accumulators.size());
-  const int64_t inRow = chain.rows.mayExceed(1) ? 2 : strategy.leastSums / 2;
+  const int64_t inRow = chain.rows.mayExceed(1) ? 2 : strategy.minSums / 2;
   const int64_t least = ceilDiv(inRow, accumulators);
   int64_t best = 0;
   auto computed = [&](int64_t width) { return ceilDiv(vectors, width) * width; };
   for (int64_t next = even; next >= least; --next) {
     const bool isLean = best && accumulators == 1 && 10 * computed(next) <= 9 * computed(best);
-    if ((!best || isLean) && chooseTile(next) && isBalanced() && areFilled())
+    if ((!best || isLean) && chooseTile(next) && isBalanced() && fillsTiles())
       best = next;
   }
   if (best)
@@ -269,12 +269,12 @@ LogicalResult Planner::run() {
   rows.run();
   bool isNarrower = true; // so that threads have tiles to share
   while (isNarrower && !chain.rows.isOpen() && plan.columnVectors > 1 && plan.perRow > 2 &&
-         plan.tiles * plan.chunks < strategy.leastTiles && plan.nsPerIteration() > strategy.nsOfTile) {
+         plan.tiles * plan.chunks < strategy.minTiles && plan.nsPerIteration() > strategy.nsOfTile) {
     int64_t before = plan.columnVectors;
     isNarrower = chooseTiles(before / 2) || !chooseTiles(before);
     rows.run();
   }
-  if (!plan.matrices && rows.mostRows() == 1 && plan.perRow + besideSums > strategy.registers) {
+  if (!plan.matrices && rows.maxRows() == 1 && plan.perRow + besideSums > strategy.registers) {
     whyNot = std::to_string(chain.accumulators.size()) + " accumulators do not fit " +
              std::to_string(strategy.registers) + " registers";
     return failure();
@@ -283,11 +283,11 @@ LogicalResult Planner::run() {
   groupProducts();
   plan.prefetches = rows.shouldPrefetch();
   plan.scratchBytes = plan.scratchElements() * bytesOf(chain.sumType());
-  if (plan.cuts)
-    placeCuts(*plan.cuts);
+  if (plan.slices)
+    placeSlices(*plan.slices);
   if (plan.matrices)
     placeCopies();
-  placeTurned();
+  placeTransposedInputs();
   return success();
 }
 
@@ -299,8 +299,8 @@ int64_t contractions::stepsLeft(const Product &product) {
 
 SmallVector<Plan::Step, 4> Plan::steps() const {
   SmallVector<Step, 4> all;
-  for (ArrayRef<Step> turns : loops)
-    all.append(turns.begin(), turns.end());
+  for (ArrayRef<Step> bufferSets : loops)
+    all.append(bufferSets.begin(), bufferSets.end());
   return all;
 }
 
@@ -311,7 +311,7 @@ int64_t Plan::indexedBytesOfStep(const Product &product, Dot dot) const {
   return isPatch(dot) ? strategy.patchBytes : elements * bytesOf(chain.sumType());
 }
 
-int64_t Plan::stepsTogether(const Product &product, Dot dot) const {
+int64_t Plan::kUnroll(const Product &product, Dot dot) const {
   if (product.reduced.empty() || product.taken < product.packed || dot == Dot::Halves || matrices)
     return 1;
   const Product::Reduced &k = product.reduced.back();
@@ -319,7 +319,7 @@ int64_t Plan::stepsTogether(const Product &product, Dot dot) const {
   return k.lhs == product.packed && !k.extent.isBelow(steps) ? std::max<int64_t>(steps, 1) : 1;
 }
 
-int64_t Plan::lhsRowsTogether(const Product &product, Dot dot) const {
+int64_t Plan::rowsPerLhsLoad(const Product &product, Dot dot) const {
   if (product.taken < product.packed || dot == Dot::Halves || isPatch(dot) || matrices)
     return 1;
   const int64_t rows = strategy.indexedBytes / indexedBytesOfStep(product, dot);
@@ -327,8 +327,8 @@ int64_t Plan::lhsRowsTogether(const Product &product, Dot dot) const {
 }
 
 bool Plan::loadsRuns(const Step &step, int64_t rows) const {
-  const int64_t together = stepsTogether(summed(step[0]), dots[step[0]]);
-  const auto height = static_cast<int64_t>(llvm::alignTo(rows, rowsTogether()));
+  const int64_t together = kUnroll(summed(step[0]), dots[step[0]]);
+  const auto height = static_cast<int64_t>(llvm::alignTo(rows, rowsPerPatch()));
   // Few registers are allocated without spills if a vector of lhs has all of them.
   const int64_t ofLhs = strategy.indexedRegisters < strategy.registers ? strategy.indexedRegisters + 2 : height;
   auto isRun = [&](unsigned number) {
@@ -341,11 +341,11 @@ bool Plan::loadsRuns(const Step &step, int64_t rows) const {
     return isWhole && !product.isStrided() && !masksRhs(product) && product.reduced.back().rhs == ofStep &&
            height * perRow + ofLhs + ofRhs < strategy.registers;
   };
-  return together > 1 && !cuts && llvm::all_of(step, isRun);
+  return together > 1 && !slices && llvm::all_of(step, isRun);
 }
 
 Type Plan::copied(const Product::Factor &factor) const {
-  if (cuts->hasPairs)
+  if (slices->hasPairs)
     return BFloat16Type::get(factor.element().getContext());
   return factor.conversions.empty() ? chain.sumType() : factor.element();
 }
@@ -404,15 +404,16 @@ std::string Plan::text() const {
     os << "ceil(size " << chain.rows.openIndex() << " / " << chunkRows << ") chunks";
   else
     os << chunks << " chunks";
-  if (cuts)
-    os << (cuts->hasLhs   ? ", factors copied"
-           : cuts->hasRhs ? ", rhs copied"
-                          : "")
-       << (cuts->hasPairs ? " in pairs" : "") << (cuts->hasRhs ? " by " : ", by ") << cuts->steps << " steps along K";
-  if (cuts && cuts->fetchesNext)
+  if (slices)
+    os << (slices->hasLhs   ? ", factors copied"
+           : slices->hasRhs ? ", rhs copied"
+                            : "")
+       << (slices->hasPairs ? " in pairs" : "") << (slices->hasRhs ? " by " : ", by ") << slices->steps
+       << " steps along K";
+  if (slices && slices->fetchesNext)
     os << ", the next prefetched";
-  if (cuts && cuts->tiles > 1)
-    os << " for up to " << cuts->tiles << " tiles";
+  if (slices && slices->tiles > 1)
+    os << " for up to " << slices->tiles << " tiles";
   if (prefetches)
     os << ", prefetch";
   if (!chain.epilogue.empty())

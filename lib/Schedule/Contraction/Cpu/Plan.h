@@ -42,9 +42,9 @@ struct Matrices {
   int64_t firstRhs() const { return lhs(down); }
 };
 
-/// Slices of K: all blocks of a chunk process one slice before any starts the next (Cuts.cpp), usually from copies of
-/// factors. Sums wait in scratch between slices, unless there is only one.
-struct Cuts {
+/// Slices of K: all blocks of a chunk process one slice before any starts the next (KSlices.cpp), usually from copies
+/// of factors. Sums wait in scratch between slices, unless there is only one.
+struct KSlices {
   int64_t steps = 0; ///< steps along K of a slice
   int64_t parts = 1;
   int64_t tiles = 1; ///< maximum adjacent tiles that share one slice of a transposed lhs
@@ -80,18 +80,18 @@ struct Plan {
   int64_t blocks = 1, blockRows = 1, tallBlocks = 0, tallRows = 1;
   int64_t blocksPerChunk = 1, chunks = 1;
   int64_t chunkRows = 0;            ///< rows of a chunk, if rows are open or sums are in matrices
-  std::optional<Cuts> cuts;         ///< none: factors are read in place
+  std::optional<KSlices> slices;    ///< none: factors are read in place
   std::optional<Matrices> matrices; ///< present if sums are in matrix registers
   /// Block heights for open rows, tallest first; each covers as many rows as it can.
   llvm::SmallVector<int64_t, 6> heights;
   int64_t scratchRows = 0; ///< rows of sums in scratch; 0: the epilogue works in registers
   /// Inputs of the epilogue that are contiguous along rows rather than columns. A vector of columns is transposed into
   /// scratch at offset `bytes`. Before and after the chunk's rows there is space for the rows of one square.
-  struct Turned {
+  struct TransposedInput {
     TileAccess input;
     int64_t bytes;
   };
-  llvm::SmallVector<Turned, 1> turned;
+  llvm::SmallVector<TransposedInput, 1> transposedInputs;
   int64_t scratchBytes = 0; ///< scratch in bytes: sums, copies and the matrix configuration
   bool prefetches = false;  ///< true if vectors of rhs come from beyond L1 and are prefetched
   /// The correction of shifted dots is summed once for all blocks of an iteration, rather than in each block.
@@ -107,23 +107,25 @@ struct Plan {
 
   llvm::SmallVector<Step, 4> steps() const; ///< the steps of all loops
   /// Returns a product with the factors that the sums read, which may be copies.
-  const Product &summed(unsigned product) const { return cuts ? cuts->product : chain.products[product]; }
+  const Product &summed(unsigned product) const { return slices ? slices->product : chain.products[product]; }
   /// Vectors of rhs that are loaded before they are used, if several steps are unrolled.
-  static constexpr int64_t rhsTogether = 2;
+  static constexpr int64_t rhsVectorsInFlight = 2;
   /// Steps along K whose elements of a row of lhs are loaded as one vector; 1: each step loads separately.
-  int64_t stepsTogether(const Product &product, Dot dot) const;
+  int64_t kUnroll(const Product &product, Dot dot) const;
   /// Contiguous rows of lhs whose elements at a step are loaded as one vector; 1: each row loads separately.
-  int64_t lhsRowsTogether(const Product &product, Dot dot) const;
+  int64_t rowsPerLhsLoad(const Product &product, Dot dot) const;
   /// Returns true if a vector of rhs is loaded for all unrolled steps at once: they must be contiguous, and fit the
   /// registers together with the sums of `rows` rows.
   bool loadsRuns(const Step &step, int64_t rows) const;
   /// Bytes of a lhs vector that the dots of one row consume in a step.
   int64_t indexedBytesOfStep(const Product &product, Dot dot) const;
-  /// Returns the element type of the copy of a factor of `cuts->product`.
+  /// Returns the element type of the copy of a factor of `slices->product`.
   mlir::Type copied(const Product::Factor &factor) const;
-  int64_t scratchElements() const { return (cuts && cuts->parts > 1 ? cuts->tiles : 1) * scratchRows * perRow * lanes; }
+  int64_t scratchElements() const {
+    return (slices && slices->parts > 1 ? slices->tiles : 1) * scratchRows * perRow * lanes;
+  }
   /// Rows whose sums are updated together: two for patches, otherwise one.
-  int64_t rowsTogether() const { return llvm::any_of(dots, isPatch) ? rowsOfDot(Dot::PairPatches) : 1; }
+  int64_t rowsPerPatch() const { return llvm::any_of(dots, isPatch) ? rowsOfDot(Dot::PairPatches) : 1; }
   bool isShifted() const { return llvm::is_contained(dots, Dot::Shifted); }
   int64_t columns() const { return chain.columns.known(); } ///< columns of the problem: only its rows may be open here
   int64_t width() const { return columnVectors * lanes; }

@@ -26,16 +26,16 @@ using namespace quern::contractions;
 
 /// Registers hold the sums, the vectors of a step and one element of lhs; if multiplication is a separate instruction,
 /// also its result. If steps are unrolled, they hold a vector of lhs for each row and a few vectors of rhs.
-int64_t RowSplit::mostRows() const {
+int64_t RowSplit::maxRows() const {
   int64_t used = 1, extra = 0, ofRow = 0;
   for (auto [product, dot] : llvm::zip_equal(chain.products, plan.dots)) {
     const int64_t sums = std::min<int64_t>(static_cast<int64_t>(product.sums.size()), plan.groupSize);
-    const int64_t one = plan.stepsTogether(product, dot) > 1 ? 0 : 1; // the broadcast element
+    const int64_t one = plan.kUnroll(product, dot) > 1 ? 0 : 1; // the broadcast element
     const int64_t vectors = sums * plan.columnVectors;
     ofRow = std::max(ofRow, 1 - one);
     const int64_t ofVector = registersOfRhs(product, dot);
-    used =
-        std::max(used, one ? vectors * ofVector : std::min(vectors * ofVector, std::max(Plan::rhsTogether, ofVector)));
+    used = std::max(used, one ? vectors * ofVector
+                              : std::min(vectors * ofVector, std::max(Plan::rhsVectorsInFlight, ofVector)));
     extra = std::max(extra, one + (dot == Dot::MulAdd || isRounded(dot) || dot == Dot::Shifted ? 1
                                    : dot == Dot::Halves                                        ? 2
                                                                                                : 0));
@@ -44,56 +44,56 @@ int64_t RowSplit::mostRows() const {
       strategy.registers) { // the few indexable registers are allocated without spills if one stays free
     const bool isWidened = llvm::any_of(llvm::zip_equal(chain.products, plan.dots), [&](auto pair) {
       auto &[product, dot] = pair;
-      return plan.lhsRowsTogether(product, dot) > 1 && !isPackedDot(dot) && !product.lhs.conversions.empty();
+      return plan.rowsPerLhsLoad(product, dot) > 1 && !isPackedDot(dot) && !product.lhs.conversions.empty();
     });
-    extra += isWidened ? 2 : ofRow && plan.rowsTogether() == 1 ? 1 : 0;
+    extra += isWidened ? 2 : ofRow && plan.rowsPerPatch() == 1 ? 1 : 0;
   }
   const int64_t most = ofRow ? std::min(strategy.maxRows, strategy.indexedRegisters) : strategy.maxRows;
   const int64_t rows =
       std::min((strategy.registers - extra - used) / (plan.groupSize * plan.columnVectors + ofRow), most);
-  return std::max<int64_t>(rows / plan.rowsTogether() * plan.rowsTogether(), 1);
+  return std::max<int64_t>(rows / plan.rowsPerPatch() * plan.rowsPerPatch(), 1);
 }
 
 /// Chunks have more rows if rhs is copied for them, and twice that if several tiles share a copy of lhs.
 int64_t RowSplit::rowsOfChunk() const {
-  return plan.cuts && plan.cuts->hasRhs ? std::max(strategy.cutRows * (plan.cuts->hasLhs ? 2 : 1), strategy.chunkRows)
-                                        : strategy.chunkRows;
+  return plan.slices && plan.slices->hasRhs
+             ? std::max(strategy.sliceRows * (plan.slices->hasLhs ? 2 : 1), strategy.chunkRows)
+             : strategy.chunkRows;
 }
 
 /// Returns true if a tile reads rhs without long strides.
-bool RowSplit::isTogether(const Product &product) const {
+bool RowSplit::isContiguous(const Product &product) const {
   return !product.isStrided() &&
          (product.reduced.empty() ||
-          product.reduced.back().rhs.known() * bytesOf(product.rhs.element()) <= strategy.togetherBytes);
+          product.reduced.back().rhs.known() * bytesOf(product.rhs.element()) <= strategy.maxStreamStrideBytes);
 }
 
 /// Returns the minimum height that is about as fast as the maximum. Lower blocks are cheap if a tile's rhs is read
 /// without long strides, needs no conversion for every block, and stays in L1 (L2 for an open number of rows, which
 /// needs lower blocks in any case).
-int64_t RowSplit::leastRows() const {
-  int64_t most = mostRows();
+int64_t RowSplit::minRows() const {
+  int64_t most = maxRows();
   auto isCheap = [&](const Product &product, Dot dot) {
-    return isTogether(product) && dot != Dot::Halves && !isRounded(dot) &&
+    return isContiguous(product) && dot != Dot::Halves && !isRounded(dot) &&
            (isPackedDot(dot) || product.rhs.conversions.empty());
   };
-  bool isNear =
-      plan.bytesOfTile() <= static_cast<double>(chain.rows.isOpen() ? strategy.nearBytes : strategy.nearestBytes);
+  bool isNear = plan.bytesOfTile() <= static_cast<double>(chain.rows.isOpen() ? strategy.l2Bytes : strategy.l1Bytes);
   for (auto [product, dot] : llvm::zip_equal(chain.products, plan.dots))
     isNear &= isCheap(product, dot);
   if (!isNear)
     return most;
   const int64_t least =
-      std::max(chain.rows.isOpen() ? ceilDiv(2 * most, 3) : ceilDiv(most, 2), ceilDiv(strategy.leastSums, plan.perRow));
-  return std::min<int64_t>(most, llvm::alignTo(least, plan.rowsTogether()));
+      std::max(chain.rows.isOpen() ? ceilDiv(2 * most, 3) : ceilDiv(most, 2), ceilDiv(strategy.minSums, plan.perRow));
+  return std::min<int64_t>(most, llvm::alignTo(least, plan.rowsPerPatch()));
 }
 
 /// Returns the preferred divisor of all block heights.
-int64_t RowSplit::unitOfRows() const { return chain.rows.isMultipleOf(plan.rowsTogether()) ? plan.rowsTogether() : 1; }
+int64_t RowSplit::unitOfRows() const { return chain.rows.isMultipleOf(plan.rowsPerPatch()) ? plan.rowsPerPatch() : 1; }
 
 /// Returns as few blocks as registers allow; a few more if all heights are then equal, which halves the code.
 int64_t RowSplit::fewestBlocks() const {
-  int64_t rows = chain.rows.known(), fewest = ceilDiv(rows, mostRows());
-  for (int64_t blocks = fewest; blocks * leastRows() <= rows; ++blocks)
+  int64_t rows = chain.rows.known(), fewest = ceilDiv(rows, maxRows());
+  for (int64_t blocks = fewest; blocks * minRows() <= rows; ++blocks)
     if (rows % (blocks * unitOfRows()) == 0)
       return blocks;
   return fewest;
@@ -102,111 +102,111 @@ int64_t RowSplit::fewestBlocks() const {
 /// Decides what is copied. rhs is copied if many rows read more of it than L2 keeps at such strides; strided columns
 /// are always copied. Both factors are copied if lhs is contiguous along rows, of which a block would read a few in
 /// every step. Copies are converted, and pairs of bf16 are made of steps that are not adjacent.
-bool RowSplit::copies(Cuts &cuts) const {
-  const Product &product = cuts.product;
-  cuts.hasRhs = true;
-  cuts.isTransposed = product.lhsRow == 1 && product.reduced[0].lhs.known() >= chain.rows.known();
-  cuts.hasLhs =
-      cuts.isTransposed && product.packed == 1 && !isPackedDot(plan.dots[0]) && !chain.rows.isBelow(plan.lanes);
-  cuts.hasPairs = cuts.hasLhs && makesPairs(product, strategy);
+bool RowSplit::copies(KSlices &slices) const {
+  const Product &product = slices.product;
+  slices.hasRhs = true;
+  slices.isTransposed = product.lhsRow == 1 && product.reduced[0].lhs.known() >= chain.rows.known();
+  slices.hasLhs =
+      slices.isTransposed && product.packed == 1 && !isPackedDot(plan.dots[0]) && !chain.rows.isBelow(plan.lanes);
+  slices.hasPairs = slices.hasLhs && makesPairs(product, strategy);
   const bool isWide =
-      !isTogether(product) && (cuts.hasLhs || plan.bytesOfTile() > static_cast<double>(strategy.cutBytes));
-  return cuts.hasPairs ||
-         (!chain.rows.isBelow(std::max(strategy.leastCopyRows, mostRows() + 1)) && (product.isStrided() || isWide));
+      !isContiguous(product) && (slices.hasLhs || plan.bytesOfTile() > static_cast<double>(strategy.sliceBytes));
+  return slices.hasPairs ||
+         (!chain.rows.isBelow(std::max(strategy.minCopyRows, maxRows() + 1)) && (product.isStrided() || isWide));
 }
 
 /// K is sliced if factors are copied, or if several blocks read more of rhs than L2 keeps.
-void RowSplit::chooseCuts() {
-  plan.cuts.reset();
+void RowSplit::chooseSlices() {
+  plan.slices.reset();
   if (chain.products.size() > 1 || chain.products[0].reduced.size() != 1 || chain.rows.isOpen() ||
       plan.columns() < plan.lanes)
     return;
-  Cuts cuts;
-  cuts.product = chain.products[0];
-  cuts.wholeSteps = cuts.product.steps();
-  plan.dots[0] = chooseDot(cuts.product, strategy);
-  if (!copies(cuts)) {
+  KSlices slices;
+  slices.product = chain.products[0];
+  slices.wholeSteps = slices.product.steps();
+  plan.dots[0] = chooseDot(slices.product, strategy);
+  if (!copies(slices)) {
     // A cache line of lhs has elements of all rows, however few of them a block reads.
     const double ofLhs =
-        cuts.isTransposed
-            ? static_cast<double>(chain.rows.known() * cuts.product.steps() * bytesOf(cuts.product.lhs.element()))
+        slices.isTransposed
+            ? static_cast<double>(chain.rows.known() * slices.product.steps() * bytesOf(slices.product.lhs.element()))
             : 0;
     const bool isBeyondSecond =
-        chain.rows.mayExceed(mostRows()) && plan.bytesOfTile() + ofLhs > static_cast<double>(strategy.nearBytes);
-    if (isBeyondSecond && isTogether(cuts.product) && chain.accumulators.size() == 1) {
-      cuts.hasRhs = cuts.hasLhs = false;
-      plan.cuts = std::move(cuts);
+        chain.rows.mayExceed(maxRows()) && plan.bytesOfTile() + ofLhs > static_cast<double>(strategy.l2Bytes);
+    if (isBeyondSecond && isContiguous(slices.product) && chain.accumulators.size() == 1) {
+      slices.hasRhs = slices.hasLhs = false;
+      plan.slices = std::move(slices);
     }
     return;
   }
-  if (cuts.hasPairs) {
+  if (slices.hasPairs) {
     plan.dots[0] = Dot::Pairs;
-    cuts.product.packed = cuts.product.taken = 2;
-    cuts.product.reduced[0].extent = ceilDiv(cuts.wholeSteps, 2);
-    cuts.wholeSteps /= 2;
-  } else if (plan.dots[0] <= Dot::Fma && cuts.product.packed == 1) {
-    cuts.product.rhs.conversions.clear();
-    if (cuts.hasLhs)
-      cuts.product.lhs.conversions.clear();
+    slices.product.packed = slices.product.taken = 2;
+    slices.product.reduced[0].extent = ceilDiv(slices.wholeSteps, 2);
+    slices.wholeSteps /= 2;
+  } else if (plan.dots[0] <= Dot::Fma && slices.product.packed == 1) {
+    slices.product.rhs.conversions.clear();
+    if (slices.hasLhs)
+      slices.product.lhs.conversions.clear();
   }
-  plan.cuts = std::move(cuts);
+  plan.slices = std::move(slices);
 }
 
 /// Sets the layout of the copy of `rows` rows of lhs and returns the bytes of one step. A step is an odd number of
 /// cache lines, so that consecutive steps map to different cache sets.
 int64_t RowSplit::placeLhs(int64_t rows) {
-  Product &product = plan.cuts->product;
+  Product &product = plan.slices->product;
   const int64_t element = bytesOf(plan.copied(product.lhs));
   const int64_t lines = ceilDiv(rows * product.packed * element, lineBytes) | 1;
-  plan.cuts->lhsStride = lines * lineBytes / element;
+  plan.slices->lhsStride = lines * lineBytes / element;
   product.lhs.offset = 0;
   product.lhsRow = product.packed;
-  product.reduced[0].lhs = plan.cuts->lhsStride;
+  product.reduced[0].lhs = plan.slices->lhsStride;
   return lines * lineBytes;
 }
 
 /// Chooses the length of slices, and the number of tiles that share a copy of lhs.
-void RowSplit::splitCuts() {
-  Cuts &cuts = *plan.cuts;
-  Product &product = cuts.product;
+void RowSplit::sizeSlices() {
+  KSlices &slices = *plan.slices;
+  Product &product = slices.product;
   auto rowsOfLast = [&] {
     const int64_t blocks = (plan.chunks - 1) * plan.blocksPerChunk;
     return chain.rows.known() - blocks * plan.blockRows -
            std::min(blocks, plan.tallBlocks) * (plan.tallRows - plan.blockRows);
   };
-  while (cuts.hasLhs && rowsOfLast() < plan.lanes) // the rows that its copy reads at a time
+  while (slices.hasLhs && rowsOfLast() < plan.lanes) // the rows that its copy reads at a time
     plan.chunks = ceilDiv(plan.blocks, ++plan.blocksPerChunk);
   const int64_t rows = std::min(chain.rows.known(), plan.blocksPerChunk * plan.tallest());
   int64_t bytes =
-      plan.elementsOfStep(product) * bytesOf(cuts.hasRhs ? plan.copied(product.rhs) : product.rhs.element());
-  if (cuts.isTransposed && !cuts.hasLhs)
+      plan.elementsOfStep(product) * bytesOf(slices.hasRhs ? plan.copied(product.rhs) : product.rhs.element());
+  if (slices.isTransposed && !slices.hasLhs)
     bytes += chain.rows.known() * bytesOf(product.lhs.element());
   const int64_t steps = product.steps();
   constexpr int64_t fewBlocks = 4; // at this number, the first waits for memory as long as the others compute
-  cuts.fetchesNext = !cuts.hasRhs && !cuts.isTransposed && plan.blocksPerChunk <= fewBlocks;
+  slices.fetchesNext = !slices.hasRhs && !slices.isTransposed && plan.blocksPerChunk <= fewBlocks;
   const int64_t bytesOfPart =
-      cuts.fetchesNext ? strategy.nearestBytes * 2 / 3 : strategy.cutBytes * (cuts.hasRhs && !cuts.hasLhs ? 1 : 2);
+      slices.fetchesNext ? strategy.l1Bytes * 2 / 3 : strategy.sliceBytes * (slices.hasRhs && !slices.hasLhs ? 1 : 2);
   int64_t most = bytesOfPart / bytes;
-  if (cuts.hasLhs)
-    most = std::min(most, 16 * strategy.cutBytes / placeLhs(rows));
-  cuts.parts = ceilDiv(steps, std::max<int64_t>(16, most));
-  cuts.steps = ceilDiv(ceilDiv(steps, cuts.parts), plan.stepsTogether(product, plan.dots[0])) *
-               plan.stepsTogether(product, plan.dots[0]);
-  cuts.parts = ceilDiv(steps, cuts.steps);
-  if (chain.epilogueOps() > strategy.inlineOps || cuts.parts > 1)
+  if (slices.hasLhs)
+    most = std::min(most, 16 * strategy.sliceBytes / placeLhs(rows));
+  slices.parts = ceilDiv(steps, std::max<int64_t>(16, most));
+  slices.steps =
+      ceilDiv(ceilDiv(steps, slices.parts), plan.kUnroll(product, plan.dots[0])) * plan.kUnroll(product, plan.dots[0]);
+  slices.parts = ceilDiv(steps, slices.steps);
+  if (chain.epilogueOps() > strategy.inlineOps || slices.parts > 1)
     plan.scratchRows = rows;
-  if (!cuts.isTransposed)
+  if (!slices.isTransposed)
     return;
   const int64_t sums = rows * plan.perRow * plan.lanes * bytesOf(chain.sumType());
-  const int64_t tiles = cuts.parts > 1 ? std::clamp<int64_t>(strategy.nearBytes / sums, 1, plan.tiles) : plan.tiles;
-  cuts.tiles = ceilDiv(plan.tiles, ceilDiv(plan.tiles, tiles));
+  const int64_t tiles = slices.parts > 1 ? std::clamp<int64_t>(strategy.l2Bytes / sums, 1, plan.tiles) : plan.tiles;
+  slices.tiles = ceilDiv(plan.tiles, ceilDiv(plan.tiles, tiles));
 }
 
 /// Returns true if blocks of rows read a panel again from beyond L1.
-bool RowSplit::isFar() const {
-  return !plan.matrices && !(plan.cuts && plan.cuts->hasRhs) &&
-         plan.bytesOfTile() > static_cast<double>(strategy.nearestBytes) &&
-         llvm::all_of(chain.products, [&](const Product &product) { return isTogether(product); });
+bool RowSplit::isBeyondL1() const {
+  return !plan.matrices && !(plan.slices && plan.slices->hasRhs) &&
+         plan.bytesOfTile() > static_cast<double>(strategy.l1Bytes) &&
+         llvm::all_of(chain.products, [&](const Product &product) { return isContiguous(product); });
 }
 
 /// Returns true if each product has, with the sums of every group, two vectors in a step or none: with one, loads take
@@ -236,26 +236,27 @@ void RowSplit::chooseGroups() {
   for (const Product &product : chain.products)
     bytesOfLhs +=
         static_cast<double>(chain.rows.known() * product.steps() * product.packed * bytesOf(product.lhs.element()));
-  if (bytesOfLhs + plan.bytesOfTile() > 1.5 * static_cast<double>(strategy.nearBytes))
+  if (bytesOfLhs + plan.bytesOfTile() > 1.5 * static_cast<double>(strategy.l2Bytes))
     return;
-  if (!isFar() || plan.isShifted() || chain.epilogueOps() <= strategy.inlineOps || !chain.rows.mayExceed(mostRows()))
+  if (!isBeyondL1() || plan.isShifted() || chain.epilogueOps() <= strategy.inlineOps ||
+      !chain.rows.mayExceed(maxRows()))
     return;
-  const int64_t ofAll = mostRows();
+  const int64_t ofAll = maxRows();
   plan.groupSize = 1;
   while (plan.groupSize < accumulators && !suitsGroups(plan.groupSize))
     ++plan.groupSize;
-  if (mostRows() <= ofAll)
+  if (maxRows() <= ofAll)
     plan.groupSize = accumulators;
 }
 
 /// Chooses tall blocks and one block of the remaining rows that has enough independent sums. Blocks of three or more
 /// vectors are too low for one of them to do most of the work.
-bool RowSplit::splitFar() {
-  const int64_t most = mostRows(), vectors = plan.groupSize * plan.columnVectors, rows = chain.rows.known();
-  if (!isFar() || rows <= most || vectors > 2)
+bool RowSplit::splitBeyondL1() {
+  const int64_t most = maxRows(), vectors = plan.groupSize * plan.columnVectors, rows = chain.rows.known();
+  if (!isBeyondL1() || rows <= most || vectors > 2)
     return false;
   for (int64_t height = most; 3 * height >= 2 * most; --height)
-    if (int64_t left = rows % height; !left || left * vectors >= strategy.leastRestSums) {
+    if (int64_t left = rows % height; !left || left * vectors >= strategy.minRestSums) {
       plan.blocks = ceilDiv(rows, height);
       plan.tallBlocks = left ? plan.blocks - 1 : 0;
       plan.tallRows = height;
@@ -267,10 +268,10 @@ bool RowSplit::splitFar() {
 
 /// For slices of K: chooses blocks of maximum height and a low one for the remainder, rather than two heights with
 /// about as much code. Among many blocks, a low one costs little.
-bool RowSplit::splitLong() {
-  constexpr int64_t leastBlocks = 8;
-  const int64_t height = mostRows(), rows = chain.rows.known(), left = rows % height;
-  if (!plan.cuts || rows < leastBlocks * height || !left)
+bool RowSplit::splitKSlices() {
+  constexpr int64_t minBlocks = 8;
+  const int64_t height = maxRows(), rows = chain.rows.known(), left = rows % height;
+  if (!plan.slices || rows < minBlocks * height || !left)
     return false;
   plan.blocks = ceilDiv(rows, height);
   plan.tallBlocks = plan.blocks - 1;
@@ -283,13 +284,13 @@ bool RowSplit::splitLong() {
 /// time.
 bool RowSplit::shouldPrefetch() const {
   bool isReadAgain = chain.rows.isOpen() || plan.blocks > 1;
-  bool isBeyondSecond = plan.bytesOfTile() * static_cast<double>(plan.tiles) > static_cast<double>(strategy.nearBytes);
-  const bool asks = strategy.aheadBytes || strategy.farAheadBytes;
-  return asks && isFar() && plan.tallest() > 1 && (isReadAgain || isBeyondSecond);
+  bool isBeyondSecond = plan.bytesOfTile() * static_cast<double>(plan.tiles) > static_cast<double>(strategy.l2Bytes);
+  const bool asks = strategy.l2PrefetchBytes || strategy.memoryPrefetchBytes;
+  return asks && isBeyondL1() && plan.tallest() > 1 && (isReadAgain || isBeyondSecond);
 }
 
 void RowSplit::splitOpen() {
-  plan.blockRows = leastRows();
+  plan.blockRows = minRows();
   plan.chunkRows = std::max<int64_t>(1, strategy.chunkRows / plan.blockRows) * plan.blockRows;
   plan.heights = {plan.blockRows};
   for (int64_t height = 8; height; height /= 2)
@@ -319,13 +320,13 @@ void RowSplit::splitMatrices() {
 void RowSplit::run() {
   if (plan.matrices)
     return splitMatrices();
-  plan.sumsShiftOnce = plan.isShifted() && !chain.rows.isBelow(mostRows());
-  chooseCuts();
+  plan.sumsShiftOnce = plan.isShifted() && !chain.rows.isBelow(maxRows());
+  chooseSlices();
   if (chain.rows.isOpen())
     return splitOpen();
   const int64_t rows = chain.rows.known();
   chooseGroups();
-  if (!splitFar() && !splitLong()) {
+  if (!splitBeyondL1() && !splitKSlices()) {
     plan.blocks = fewestBlocks();
     const int64_t unit = unitOfRows(), units = rows / unit;
     plan.blockRows = units / plan.blocks * unit;
@@ -336,8 +337,8 @@ void RowSplit::run() {
   plan.blocksPerChunk = ceilDiv(plan.blocks, std::min(plan.blocks, ceilDiv(rows, rowsOfChunk())));
   plan.chunks = ceilDiv(plan.blocks, plan.blocksPerChunk);
   plan.scratchRows = 0;
-  if (plan.cuts)
-    splitCuts();
+  if (plan.slices)
+    sizeSlices();
   else if (chain.epilogueOps() > strategy.inlineOps)
     plan.scratchRows = std::min(rows, plan.blocksPerChunk * tallest);
 }

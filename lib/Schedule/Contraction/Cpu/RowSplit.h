@@ -16,25 +16,25 @@ public:
   explicit RowSplit(Plan &plan) : plan(plan), chain(plan.chain), strategy(plan.strategy) {}
   void run();
   /// Returns the maximum rows of a block whose sums fit the registers.
-  int64_t mostRows() const;
+  int64_t maxRows() const;
   /// Returns true if vectors of rhs should be prefetched. Requires a plan that has been split.
   bool shouldPrefetch() const;
 
 private:
-  int64_t leastRows() const;
+  int64_t minRows() const;
   int64_t unitOfRows() const;
   int64_t fewestBlocks() const;
   int64_t rowsOfChunk() const;
-  bool isTogether(const Product &product) const;
-  bool isFar() const;
+  bool isContiguous(const Product &product) const;
+  bool isBeyondL1() const;
   bool suitsGroups(int64_t groupSize) const;
-  bool copies(Cuts &cuts) const;
-  void chooseCuts();
+  bool copies(KSlices &slices) const;
+  void chooseSlices();
   int64_t placeLhs(int64_t rows);
-  void splitCuts();
+  void sizeSlices();
   void chooseGroups();
-  bool splitFar();
-  bool splitLong();
+  bool splitBeyondL1();
+  bool splitKSlices();
   void splitOpen();
   void splitMatrices();
 

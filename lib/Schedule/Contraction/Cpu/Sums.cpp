@@ -48,15 +48,15 @@ void Emitter::emitShift() {
   if (!plan.sumsShiftOnce)
     return;
   tile.shift.assign(plan.perRow, splat(b.getI32IntegerAttr(0), plan.lanes));
-  for (ArrayRef<Plan::Step> turns : plan.loops)
-    if (plan.dots[turns[0][0]] == Dot::Shifted)
-      emitSums(turns, index(0), /*rows=*/0, tile.shift);
+  for (ArrayRef<Plan::Step> bufferSets : plan.loops)
+    if (plan.dots[bufferSets[0][0]] == Dot::Shifted)
+      emitSums(bufferSets, index(0), /*rows=*/0, tile.shift);
 }
 
 /// Emits the sums of a block. Patches sum pairs of rows; an odd last row is paired with zeros.
-void Emitter::emitSums(ArrayRef<Plan::Step> turns, Value row, int64_t rows, Values &sums) {
-  if (!isPatch(plan.dots[turns[0][0]]))
-    return emitLoops(turns, row, rows, sums);
+void Emitter::emitSums(ArrayRef<Plan::Step> bufferSets, Value row, int64_t rows, Values &sums) {
+  if (!isPatch(plan.dots[bufferSets[0][0]]))
+    return emitLoops(bufferSets, row, rows, sums);
   Values patches(ArrayRef(sums).take_front(static_cast<size_t>(rows * plan.perRow)));
   patches.resize(static_cast<size_t>(llvm::alignTo(rows, 2) * plan.perRow));
   auto change = [&](function_ref<RowPair(OpBuilder &, Location, RowPair)> to) {
@@ -68,13 +68,13 @@ void Emitter::emitSums(ArrayRef<Plan::Step> turns, Value row, int64_t rows, Valu
         }
   };
   change(contractions::patchesOf);
-  emitLoops(turns, row, rows, patches);
+  emitLoops(bufferSets, row, rows, patches);
   change(contractions::rowsOf);
   std::copy_n(patches.begin(), rows * plan.perRow, sums.begin());
 }
 
-void Emitter::emitLoops(ArrayRef<Plan::Step> turns, Value row, int64_t rows, Values &sums) {
-  const Plan::Step &step = turns.front();
+void Emitter::emitLoops(ArrayRef<Plan::Step> bufferSets, Value row, int64_t rows, Values &sums) {
+  const Plan::Step &step = bufferSets.front();
   const int64_t ofRows = llvm::alignTo(rows, rowsOfDot(plan.dots[step[0]]));
   const AtOperation scope(*this, chain.products[step.front()].loc());
   SmallVector<unsigned> live;
@@ -99,9 +99,9 @@ void Emitter::emitLoops(ArrayRef<Plan::Step> turns, Value row, int64_t rows, Val
   std::function<void(unsigned)> nest = [&](unsigned depth) {
     if (depth == reduced.size())
       return emitStep(step, buffers, k, row, rows, sums);
-    bool isCut = depth == 0 && cut.begin;
-    Value begin = isCut ? cut.begin : index(0), end = isCut ? cut.end : index(reduced[depth].extent);
-    auto walk = [&](Value from, Value to, int64_t by, function_ref<void()> body) {
+    bool isSliced = depth == 0 && slice.begin;
+    Value begin = isSliced ? slice.begin : index(0), end = isSliced ? slice.end : index(reduced[depth].extent);
+    auto loopOver = [&](Value from, Value to, int64_t by, function_ref<void()> body) {
       auto emit = [&](Value at) {
         k.push_back(at);
         body();
@@ -109,45 +109,45 @@ void Emitter::emitLoops(ArrayRef<Plan::Step> turns, Value row, int64_t rows, Val
       };
       carry(from, to, by, live, sums, emit);
     };
-    const int64_t together = depth + 1 < reduced.size() || !rows ? 1 : plan.stepsTogether(first, plan.dots[step[0]]);
+    const int64_t together = depth + 1 < reduced.size() || !rows ? 1 : plan.kUnroll(first, plan.dots[step[0]]);
     if (together > 1) {
-      const bool areAll = first.reduced[depth].extent.isMultipleOf(together); // also in each slice of K
-      Value whole = areAll ? end : wholeTurns(begin, end, together);
-      walk(begin, whole, together, [&] { emitSteps(step, buffers, k, row, rows, sums, together); });
-      if (areAll)
+      const bool isDivisible = first.reduced[depth].extent.isMultipleOf(together); // also in each slice of K
+      Value whole = isDivisible ? end : endOfWholeGroups(begin, end, together);
+      loopOver(begin, whole, together, [&] { emitSteps(step, buffers, k, row, rows, sums, together); });
+      if (isDivisible)
         return;
       begin = whole;
     }
-    walk(begin, end, 1, [&] { nest(depth + 1); });
+    loopOver(begin, end, 1, [&] { nest(depth + 1); });
   };
-  auto chooseBuffers = [&](ArrayRef<Value> isTurn) { // isTurn[i - 1]: iteration i or a later one
+  auto chooseBuffers = [&](ArrayRef<Value> isReached) { // isReached[i - 1]: iteration i or a later one
     auto choose = [&](function_ref<Value(const Plan::Step &)> bufferIn) {
-      Value chosen = bufferIn(turns[0]);
-      for (size_t i = 1; i < turns.size(); ++i)
-        chosen = create<arith::SelectOp>(isTurn[i - 1], bufferIn(turns[i]), chosen);
+      Value chosen = bufferIn(bufferSets[0]);
+      for (size_t i = 1; i < bufferSets.size(); ++i)
+        chosen = create<arith::SelectOp>(isReached[i - 1], bufferIn(bufferSets[i]), chosen);
       return chosen;
     };
     buffers.lhs =
-        cut.lhs ? cut.lhs : choose([&](const Plan::Step &own) { return bufferOf(chain.products[own[0]].lhs); });
+        slice.lhs ? slice.lhs : choose([&](const Plan::Step &own) { return bufferOf(chain.products[own[0]].lhs); });
     for (size_t n = 0; n < step.size(); ++n)
       buffers.rhs.push_back(choose([&](const Plan::Step &own) { return bufferOf(chain.products[own[n]].rhs); }));
   };
-  const auto count = static_cast<int64_t>(turns.size());
+  const auto count = static_cast<int64_t>(bufferSets.size());
   if (count == 1) {
     chooseBuffers({});
     return nest(0);
   }
-  carry(index(0), index(count), 1, live, sums, [&](Value turn) {
-    Values isTurn;
+  carry(index(0), index(count), 1, live, sums, [&](Value bufferSet) {
+    Values isReached;
     for (int64_t i = 1; i < count; ++i)
-      isTurn.push_back(create<arith::CmpIOp>(arith::CmpIPredicate::sge, turn, index(i)));
-    chooseBuffers(isTurn);
+      isReached.push_back(create<arith::CmpIOp>(arith::CmpIPredicate::sge, bufferSet, index(i)));
+    chooseBuffers(isReached);
     nest(0);
   });
 }
 
 /// Returns the end of the last whole group of `steps` steps.
-Value Emitter::wholeTurns(Value begin, Value end, int64_t steps) {
+Value Emitter::endOfWholeGroups(Value begin, Value end, int64_t steps) {
   const std::optional<int64_t> from = getConstantIntValue(begin), to = getConstantIntValue(end);
   if (from && to)
     return index(*to - (*to - *from) % steps);
@@ -177,14 +177,14 @@ void Emitter::loadStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<
       for (int64_t v = 0; group.contains(sum.accumulator) && v < plan.columnVectors && tile.vectors[v].count; ++v) {
         if (plan.prefetches && rows > 1)
           prefetch(number, buffers.rhs[n], k, which, v, rows);
-        if (cut.begin && plan.cuts->fetchesNext && rows == plan.blockRows)
+        if (slice.begin && plan.slices->fetchesNext && rows == plan.blockRows)
           prefetchNext(buffers.rhs[n], rhsAt(number, k, which, v));
         const Dot dot = plan.dots[number];
         auto takeLoaded = [&](Value loaded, unsigned half) {
           for (Value &element : prepareRhs(b, product, dot, loaded, plan.lanes))
             take({number, sum.accumulator, static_cast<unsigned>(v), half++, {element}});
         };
-        if (isPatch(dot) && !cut.rhs && !plan.masksRhs(product)) { // one register after another
+        if (isPatch(dot) && !slice.rhs && !plan.masksRhs(product)) { // one register after another
           Value at = rhsAt(number, k, which, v);
           const int64_t ofRegister = plan.lanes * product.packed / 2;
           for (unsigned half : {0U, 1U})
@@ -193,7 +193,7 @@ void Emitter::loadStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<
                 half);
           continue;
         }
-        Value loaded = cut.rhs ? loadCopy(k[0], which, v) : loadRhs(number, buffers.rhs[n], k, which, v);
+        Value loaded = slice.rhs ? loadCopy(k[0], which, v) : loadRhs(number, buffers.rhs[n], k, which, v);
         if (isPatch(dot))
           takeLoaded(loaded, 0);
         else
@@ -207,8 +207,8 @@ Value Emitter::lhsAt(const Product &product, ArrayRef<Value> k, Value row) {
   SmallVector<Term> terms{{row, product.lhsRow}};
   for (auto [at, loop] : llvm::zip_equal(k, product.reduced))
     terms.push_back({at, loop.lhs});
-  if (cut.lhs)
-    terms.append({{chunkRow, -product.lhsRow.known()}, {cut.begin, -product.reduced[0].lhs.known()}});
+  if (slice.lhs)
+    terms.append({{chunkRow, -product.lhsRow.known()}, {slice.begin, -product.reduced[0].lhs.known()}});
   return linear(product.lhs.offset, terms);
 }
 
@@ -264,9 +264,9 @@ void Emitter::emitSteps(const Plan::Step &step, const Buffers &buffers, ArrayRef
   };
   if (plan.loadsRuns(step, rows))
     return emitRuns(step, buffers, k, llvm::map_to_vector(llvm::seq<int64_t>(0, together), lhsAtStep), sums);
-  for (further = 0; further < together; ++further) {
-    const LhsOfRows lhs = lhsAtStep(further);
-    SmallVector<Loaded, Plan::rhsTogether> vectors;
+  for (unrollIndex = 0; unrollIndex < together; ++unrollIndex) {
+    const LhsOfRows lhs = lhsAtStep(unrollIndex);
+    SmallVector<Loaded, Plan::rhsVectorsInFlight> vectors;
     auto addVectors = [&] {
       for (const Loaded &rhs : vectors)
         for (auto [i, own] : llvm::enumerate(lhs))
@@ -275,12 +275,12 @@ void Emitter::emitSteps(const Plan::Step &step, const Buffers &buffers, ArrayRef
     };
     loadStep(step, buffers, k, rows, [&](Loaded rhs) {
       vectors.push_back(std::move(rhs));
-      if (isPatch(dot) || vectors.size() == Plan::rhsTogether)
+      if (isPatch(dot) || vectors.size() == Plan::rhsVectorsInFlight)
         addVectors();
     });
     addVectors();
   }
-  further = 0;
+  unrollIndex = 0;
 }
 
 /// Loads one vector of rhs after another, each for all steps.
@@ -293,8 +293,8 @@ void Emitter::emitRuns(const Plan::Step &step, const Buffers &buffers, ArrayRef<
     for (auto [which, sum] : llvm::enumerate(product.sums))
       for (int64_t v = 0; group.contains(sum.accumulator) && v < plan.columnVectors && tile.vectors[v].count; ++v) {
         Value run = loadVector(buffers.rhs[n], rhsAt(number, k, which, v), all, Value(), all);
-        for (auto [further, lhs] : llvm::enumerate(ofSteps)) {
-          const int64_t from = static_cast<int64_t>(further) * ofVector;
+        for (auto [unrollIndex, lhs] : llvm::enumerate(ofSteps)) {
+          const int64_t from = static_cast<int64_t>(unrollIndex) * ofVector;
           Value own = create<vector::ShuffleOp>(run, run, llvm::to_vector(llvm::seq(from, from + ofVector)));
           Values elements(prepareRhs(b, product, dot, own, plan.lanes));
           auto add = [&](unsigned half, Values factors) {
@@ -320,7 +320,7 @@ void Emitter::emitStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<
   const Product &first = plan.summed(step[0]);
   Value from = lhsAt(first, k, row);
   Dot dot = plan.dots[step[0]];
-  const int64_t together = plan.lhsRowsTogether(first, dot);
+  const int64_t together = plan.rowsPerLhsLoad(first, dot);
   Value ofRows; // starts at row `begin`
   int64_t begin = -1;
   auto lhsOf = [&](int64_t i) {
@@ -385,7 +385,7 @@ Value Emitter::rhsAt(unsigned number, ArrayRef<Value> k, size_t sum, int64_t vec
   SmallVector<Term> terms{{place.base, 1}};
   for (auto [step, loop] : llvm::zip_equal(k, product.reduced))
     terms.push_back({step, loop.rhs});
-  const int64_t ahead = further ? further * product.reduced.back().rhs.known() : 0;
+  const int64_t ahead = unrollIndex ? unrollIndex * product.reduced.back().rhs.known() : 0;
   return linear(product.sums[sum].offset + place.offset + ahead, terms);
 }
 
@@ -401,15 +401,15 @@ void Emitter::prefetch(unsigned number, Value buffer, ArrayRef<Value> k, size_t 
                                /*isWrite=*/false, locality,
                                /*isDataCache=*/true);
   };
-  if (plan.strategy.aheadBytes)
-    ask(plan.strategy.aheadBytes, 3);
-  if (plan.strategy.farAheadBytes && rows == plan.tallest())
-    ask(plan.strategy.farAheadBytes, 2);
+  if (plan.strategy.l2PrefetchBytes)
+    ask(plan.strategy.l2PrefetchBytes, 3);
+  if (plan.strategy.memoryPrefetchBytes && rows == plan.tallest())
+    ask(plan.strategy.memoryPrefetchBytes, 2);
 }
 
 /// Prefetches the same vector of the next slice of K into L2.
 void Emitter::prefetchNext(Value buffer, Value at) {
-  Value next = linear(plan.cuts->steps * plan.cuts->product.reduced[0].rhs.known(), {{at, 1}});
+  Value next = linear(plan.slices->steps * plan.slices->product.reduced[0].rhs.known(), {{at, 1}});
   create<memref::PrefetchOp>(buffer, ValueRange{next}, /*isWrite=*/false, /*locality=*/2, /*isDataCache=*/true);
 }
 
@@ -431,7 +431,7 @@ Value Emitter::loadRhs(unsigned number, Value buffer, ArrayRef<Value> k, size_t 
 }
 
 /// Returns the lane, or the last one that has a column. `columns`: number of existing columns, if masks exclude some.
-Value Emitter::existing(int64_t lane, const Lanes &lanes, std::optional<int64_t> columns) {
+Value Emitter::clampToColumns(int64_t lane, const Lanes &lanes, std::optional<int64_t> columns) {
   Value own = index(std::min(lane, lanes.count - 1));
   return lanes.mask && columns
              ? create<arith::MinSIOp>(own, linear(*columns - 1 - lanes.offset, {{lanes.first, -1}})).getResult()
@@ -442,7 +442,7 @@ Value Emitter::existing(int64_t lane, const Lanes &lanes, std::optional<int64_t>
 Value Emitter::loadStrided(Value buffer, Value at, const Lanes &lanes, Size stride, std::optional<int64_t> columns) {
   Values elements;
   for (int64_t lane = 0; lane < plan.lanes; ++lane)
-    elements.push_back(loadScalar(buffer, linear(0, {{at, 1}, {existing(lane, lanes, columns), stride}})));
+    elements.push_back(loadScalar(buffer, linear(0, {{at, 1}, {clampToColumns(lane, lanes, columns), stride}})));
   return create<vector::FromElementsOp>(
       VectorType::get({plan.lanes}, cast<MemRefType>(buffer.getType()).getElementType()), elements);
 }

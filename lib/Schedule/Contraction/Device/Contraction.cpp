@@ -15,8 +15,9 @@ quern::scheduleDeviceContraction(const Problem &problem, const DeviceStrategy &s
   for (auto [mayBeStrided, maySingle] : {std::pair(false, false), std::pair(true, false), std::pair(true, true)}) {
     contractions::Chain chain;
     contractions::DevicePlan plan(chain, strategy);
-    contractions::Reach reach{.strided = mayBeStrided, .singleColumn = maySingle, .open = true, .scalars = true};
-    if (succeeded(contractions::readChain(problem, chain, reach, reason)) &&
+    contractions::AllowedForms allowed{
+        .strided = mayBeStrided, .singleColumn = maySingle, .open = true, .scalars = true};
+    if (succeeded(contractions::readChain(problem, chain, allowed, reason)) &&
         succeeded(contractions::planDeviceContraction(plan, reason)))
       return SmallVector<func::FuncOp>{contractions::DeviceEmitter(plan).emit()};
     if (first.empty())

@@ -71,7 +71,7 @@ private:
   Values lhsOfRows(const Product &product);
   Values loadLhs(const Product &product, Value at);
   Value loadRhs(const Product &product, Value at);
-  Value readRhs(const Current &own, size_t sum, int64_t vector, Value k, int64_t further);
+  Value readRhs(const Current &own, size_t sum, int64_t vector, Value k, int64_t unrollIndex);
   Value columnOfLane(const Product &product, int64_t vector);
   Value columnAddress(const Product &product, Value column);
   Values elementsOf(const Product &product, const Product::Factor &factor, Value word);

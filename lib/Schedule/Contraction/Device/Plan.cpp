@@ -33,7 +33,7 @@ public:
 
 private:
   bool isReduction() const;
-  int64_t mostSums() const;
+  int64_t maxSums() const;
   int64_t rowCount() const { return chain.rows.typical(); }
   int64_t stepCount(const Product &product) const { return innerSteps(product).typical(); }
   int64_t subGroups() const { return plan.tiles * ceilDiv(rowCount(), plan.rows); }
@@ -52,14 +52,14 @@ private:
 /// Sub-groups in flight on a large device.
 constexpr int64_t enoughSubGroups = 512;
 /// In smaller sub-groups, work-items do not have more registers.
-constexpr int64_t leastSubGroup = 8;
+constexpr int64_t minSubGroup = 8;
 
 /// Chooses the smallest size of at least eight: work-items of a large sub-group have the fewest registers, and only
 /// many sums use each element often.
 void Planner::chooseSubGroup() {
   plan.subGroup = strategy.subGroupSizes.back();
   for (int64_t size : llvm::reverse(strategy.subGroupSizes))
-    if (size >= leastSubGroup)
+    if (size >= minSubGroup)
       plan.subGroup = size;
 }
 
@@ -72,18 +72,18 @@ bool Planner::isReduction() const {
 }
 
 /// Sums that fit the registers of a work-item.
-int64_t Planner::mostSums() const {
-  return strategy.heldBytes * 16 / std::max(plan.subGroup, leastSubGroup) / bytesOf(chain.sumType());
+int64_t Planner::maxSums() const {
+  return strategy.registerBytes * 16 / std::max(plan.subGroup, minSubGroup) / bytesOf(chain.sumType());
 }
 
 /// Chooses a few columns for each work-item if there are few accumulators, so that an element of lhs is used several
 /// times, unless that leaves too few sub-groups.
 void Planner::chooseBlock() {
-  constexpr int64_t wantedPerRow = 4, mostRows = 8;
-  int64_t accumulators = static_cast<int64_t>(chain.accumulators.size()), most = mostSums();
+  constexpr int64_t wantedPerRow = 4, maxRows = 8;
+  int64_t accumulators = static_cast<int64_t>(chain.accumulators.size()), most = maxSums();
   auto setVectors = [&](int64_t vectors) {
     plan.vectors = vectors;
-    int64_t highest = std::clamp<int64_t>(most / plan.perRow(), 1, mostRows);
+    int64_t highest = std::clamp<int64_t>(most / plan.perRow(), 1, maxRows);
     plan.rows = chain.rows.isOpen() ? highest : ceilDiv(rowCount(), ceilDiv(rowCount(), highest));
     plan.tiles = ceilDiv(chain.columns.typical(), plan.width());
     return subGroups();
@@ -106,12 +106,12 @@ void Planner::shareGroup() {
   int64_t blocks = ceilDiv(rowCount(), plan.rows);
   plan.blocks = chain.rows.isOpen() ? std::min(most, ofOpenRows) : ceilDiv(blocks, ceilDiv(blocks, most));
   plan.rowGroups = ceilDiv(chain.rows.isOpen() ? 1 : chain.rows.known(), plan.rowsOfGroup());
-  constexpr int64_t leastSteps = 32; // steps of a part
+  constexpr int64_t minSteps = 32; // steps of a part
   int64_t steps = 0;
   for (const Product &product : chain.products)
     steps = std::max(steps, stepCount(product));
   while (2 * plan.parts * plan.blocks <= most && subGroups() * plan.parts < enoughSubGroups &&
-         steps / (2 * plan.parts) >= leastSteps)
+         steps / (2 * plan.parts) >= minSteps)
     plan.parts *= 2;
   constexpr int64_t inlineOps = 6;
   const bool isLong = plan.rows * plan.vectors > 1 && chain.epilogueOps() > inlineOps;
@@ -121,15 +121,15 @@ void Planner::shareGroup() {
 /// Chooses the number of unrolled steps: many, so that lanes read long runs of lhs, but limited by code size, and
 /// preferably a divisor of K. If rows of lhs are contiguous, the lanes read one step of all rows.
 void Planner::chooseSteps() {
-  const int64_t mostOps = 2048 / plan.subGroup, mostReads = mostOps / 8;
+  const int64_t maxOps = 2048 / plan.subGroup, maxReads = maxOps / 8;
   constexpr int64_t fewest = 4;
   for (const Product &product : chain.products) {
     DeviceProduct &own = plan.products.emplace_back();
     int64_t count = stepCount(product), reads = plan.vectors * static_cast<int64_t>(product.sums.size());
     int64_t opsOfRead = plan.rows * product.taken * (isa<FloatType>(product.sumType()) ? 1 : 2);
     auto fits = [&](int64_t steps) {
-      return steps <= std::min(plan.subGroup, count) && steps * reads <= mostReads &&
-             steps * reads * opsOfRead <= mostOps;
+      return steps <= std::min(plan.subGroup, count) && steps * reads <= maxReads &&
+             steps * reads * opsOfRead <= maxOps;
     };
     bool isAcross = product.lhsRow == 1 && product.packed == 1 && count > 1 && product.reduced.back().lhs != 1;
     while (!isAcross && fits(2 * own.steps))
@@ -166,7 +166,7 @@ LogicalResult Planner::run() {
     return failure();
   }
   chooseSubGroup();
-  if (plan.subGroup > strategy.maxGroup || static_cast<int64_t>(chain.accumulators.size()) > mostSums()) {
+  if (plan.subGroup > strategy.maxGroup || static_cast<int64_t>(chain.accumulators.size()) > maxSums()) {
     whyNot = std::to_string(chain.accumulators.size()) + " accumulators do not fit the registers of a work-item";
     return failure();
   }

@@ -138,12 +138,12 @@ Value DeviceEmitter::columnAddress(const Product &product, Value column) {
 void DeviceEmitter::emitPart(Current &own, Values &sums) {
   Value begin = index(0), end = index(innerSteps(own.product));
   if (plan.parts > 1) {
-    bool areEven = own.plan.length * plan.parts == innerSteps(own.product);
+    bool isEven = own.plan.length * plan.parts == innerSteps(own.product);
     begin = !innerSteps(own.product).isOpen() ? linear(0, {{part, own.plan.length}})
                                               : shared<arith::MulIOp>(part, own.length);
-    begin = areEven ? begin : least(begin, end);
+    begin = isEven ? begin : least(begin, end);
     Value next = linear(0, {{begin, 1}, {own.length, 1}});
-    end = areEven ? next : least(next, end);
+    end = isEven ? next : least(next, end);
   }
   if (own.plan.panel)
     return emitPanels(own, begin, end, sums);
@@ -194,9 +194,9 @@ void DeviceEmitter::copySteps(const Current &own, Value count) {
 /// copying a whole panel at once would need many registers.
 void DeviceEmitter::copyColumns(const Current &own, Value count) {
   const Product &product = own.product;
-  bool areWhole = hasWholePanels(own);
+  bool isWhole = hasWholePanels(own);
   int64_t together = own.plan.panel;
-  while (!areWhole && together > 4 * plan.subGroup && together % (2 * plan.subGroup) == 0)
+  while (!isWhole && together > 4 * plan.subGroup && together % (2 * plan.subGroup) == 0)
     together /= 2;
   auto copyColumn = [&](Value column) {
     Value at = linear(0, {{tile, plan.width()}, {column, 1}});
@@ -210,7 +210,7 @@ void DeviceEmitter::copyColumns(const Current &own, Value count) {
       for (int64_t step = 0; step < together; step += plan.subGroup) {
         Value inPanel = linear(step, {{lane, 1}, {first, 1}});
         Value k = linear(0, {{own.first, 1}, {inPanel, 1}});
-        if (!areWhole)
+        if (!isWhole)
           k = least(k, linear(-1, {{index(innerSteps(product)), 1}}));
         for (size_t sum = 0; sum < product.sums.size(); ++sum) {
           Value word = loadRhs(product, linear(product.sums[sum].offset, {{start, 1}, {k, stepOf(product, false)}}));
@@ -220,7 +220,7 @@ void DeviceEmitter::copyColumns(const Current &own, Value count) {
         }
       }
     };
-    areWhole ? copy(index(0)) : forRange(index(0), hidden(count), copy, together);
+    isWhole ? copy(index(0)) : forRange(index(0), hidden(count), copy, together);
   };
   forRange(block, hidden(index(plan.width())), copyColumn, plan.blocks);
 }
@@ -287,11 +287,11 @@ Value DeviceEmitter::ofLane(Value v, int64_t lane) {
   return create<gpu::ShuffleOp>(v, from, all, gpu::ShuffleMode::IDX).getShuffleResult();
 }
 
-/// Returns the factor of the lane's column at step k + further.
-Value DeviceEmitter::readRhs(const Current &own, size_t sum, int64_t vector, Value k, int64_t further) {
+/// Returns the factor of the lane's column at step k + unrollIndex.
+Value DeviceEmitter::readRhs(const Current &own, size_t sum, int64_t vector, Value k, int64_t unrollIndex) {
   const Product &product = own.product;
   if (own.panel) {
-    int64_t place = (static_cast<int64_t>(sum) * plan.vectors + vector) * plan.subGroup + further * own.plan.pitch;
+    int64_t place = (static_cast<int64_t>(sum) * plan.vectors + vector) * plan.subGroup + unrollIndex * own.plan.pitch;
     llvm::SmallVector<Term> terms{{own.inPanel, 1}, {k, own.plan.pitch}};
     if (product.isStrided())
       terms.push_back({lane, 1});
@@ -301,8 +301,8 @@ Value DeviceEmitter::readRhs(const Current &own, size_t sum, int64_t vector, Val
   for (auto [at, loop] : llvm::zip(own.outer, product.reduced))
     terms.push_back({at, loop.rhs});
   if (const Size step = stepOf(product, false); !step.isOpen())
-    return loadRhs(product, linear(product.sums[sum].offset + further * step.known(), terms));
-  terms[1].value = linear(further, {{k, 1}});
+    return loadRhs(product, linear(product.sums[sum].offset + unrollIndex * step.known(), terms));
+  terms[1].value = linear(unrollIndex, {{k, 1}});
   return loadRhs(product, linear(product.sums[sum].offset, terms));
 }
 

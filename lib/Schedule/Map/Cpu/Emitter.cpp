@@ -83,26 +83,28 @@ void MapEmitter::emitLoops(ArrayRef<Loop> nest, Place place) {
   Value end = index(loop.trip);
   if (loop.partOf % loop.trip)
     end = create<arith::MinSIOp>(end, create<arith::SubIOp>(index(loop.partOf), scaled(block, loop.trip)));
-  int64_t jam = nest.size() == 1 && plan.kind == MapKind::Line ? plan.jam : 1;
+  int64_t jamFactor = nest.size() == 1 && plan.kind == MapKind::Line ? plan.jamFactor : 1;
   auto body = [&](Value at) {
     Place here = advance(place, loop, at);
     if (nest.size() == 1 && plan.kind == MapKind::Line)
       prefetch(here, loop);
-    for (int64_t i = 0; i < jam; ++i)
-      emitLoops(nest.drop_front(), further(here, loop, i));
+    for (int64_t i = 0; i < jamFactor; ++i)
+      emitLoops(nest.drop_front(), advanceBy(here, loop, i));
   };
-  if (jam == loop.trip && !loop.partOf)
+  if (jamFactor == loop.trip && !loop.partOf)
     return body(index(0));
-  forRange(index(0), end, body, jam);
+  forRange(index(0), end, body, jamFactor);
 }
 
 /// Returns the place `by` steps further; `by` is a constant, unlike in advance().
-MapEmitter::Place MapEmitter::further(Place place, const Loop &loop, int64_t by) {
+MapEmitter::Place MapEmitter::advanceBy(Place place, const Loop &loop, int64_t by) {
   for (auto [operand, base] : llvm::zip_equal(problem.operands, place.bases)) {
     base = add(base, by * loop.step * operand.strides[loop.axis].known());
-    for (auto &[axis, way] : operand.curves)
+    for (auto &[axis, function] : operand.nonlinear)
       if (axis == loop.axis && by)
-        base = add(base, *way.advance(by, plan.jam == loop.trip ? 0 : plan.jam)); // planning has checked that it exists
+        base =
+            add(base, *function.advance(
+                          by, plan.jamFactor == loop.trip ? 0 : plan.jamFactor)); // planning has checked that it exists
   }
   for (auto [limit, left] : llvm::zip_equal(problem.limits, place.left))
     left = add(left, -by * loop.step * limit.weights[loop.axis]);
@@ -112,8 +114,8 @@ MapEmitter::Place MapEmitter::further(Place place, const Loop &loop, int64_t by)
 /// Prefetches later runs of the source. Addresses past the end are harmless: a prefetch may name any memory.
 void MapEmitter::prefetch(const Place &place, const Loop &loop) {
   int64_t bytes = plan.source().bytes();
-  for (int64_t i = 0; i < plan.jam && plan.prefetchDistance; ++i) {
-    int64_t next = (plan.prefetchDistance * plan.jam + i) * loop.step * plan.source().strides[loop.axis].known();
+  for (int64_t i = 0; i < plan.jamFactor && plan.prefetchDistance; ++i) {
+    int64_t next = (plan.prefetchDistance * plan.jamFactor + i) * loop.step * plan.source().strides[loop.axis].known();
     for (int64_t byte = 0; byte < plan.run.lanes() * bytes; byte += lineBytes)
       create<memref::PrefetchOp>(flat[problem.source],
                                  ValueRange{add(place.bases[problem.source], next + byte / bytes)},
@@ -126,9 +128,9 @@ MapEmitter::Place MapEmitter::advance(const Place &place, const Loop &loop, Valu
   for (auto [operand, base] : llvm::zip_equal(problem.operands, next.bases)) {
     if (int64_t stride = operand.strides[loop.axis].known())
       base = add(base, scaled(by, stride * loop.step));
-    for (auto &[axis, way] : operand.curves)
+    for (auto &[axis, function] : operand.nonlinear)
       if (axis == loop.axis)
-        base = add(base, walk(by, way));
+        base = add(base, addressAt(by, function));
   }
   for (auto [limit, left] : llvm::zip_equal(problem.limits, next.left))
     if (int64_t weight = limit.weights[loop.axis])
@@ -144,7 +146,7 @@ MapEmitter::Place MapEmitter::advance(const Place &place, const Group &group, Ar
 }
 
 Value MapEmitter::mayStream() {
-  if (!plan.streamsAlone)
+  if (!plan.streamsFullCallsOnly)
     return Value();
   return atEntry([&] {
     Value count = create<arith::SubIOp>(kernel.end(), kernel.begin());

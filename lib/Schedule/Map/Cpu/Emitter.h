@@ -103,7 +103,7 @@ public:
 private:
   Place startOf(Place place, Value iteration);
   void emitLoops(llvm::ArrayRef<Loop> nest, Place place);
-  Place further(Place place, const Loop &loop, int64_t by);
+  Place advanceBy(Place place, const Loop &loop, int64_t by);
   void prefetch(const Place &place, const Loop &loop);
   // One emitter for each kind.
   void emitLine(const Place &place);  // Line.cpp

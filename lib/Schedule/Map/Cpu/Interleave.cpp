@@ -44,7 +44,7 @@ void MapEmitter::emitInterleaving(const Place &place) {
     in.push_back(problem.isCopy || isLate
                      ? load(problem.source, placeIn(!interleaves, i).bases[problem.source], lanes, Value())
                      : body(!interleaves, i, Value()));
-  Values out = interleaves ? interleaveVectors(b, loc, in) : takeVectorsApart(b, loc, in);
+  Values out = interleaves ? interleaveVectors(b, loc, in) : deinterleaveVectors(b, loc, in);
   for (int64_t i = 0; i < count; ++i) {
     Value v = problem.isCopy || !isLate ? out[i] : body(interleaves, i, out[i]);
     storeLine(v, placeIn(interleaves, i).bases.back(), aligned);

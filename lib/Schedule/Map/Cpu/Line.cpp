@@ -50,7 +50,7 @@ private:
   MapEmitter::Values joined(ArrayRef<Value> vectors, int64_t count);
   void emitHead(Count &reads, Count &writes);
   Place placeAt(Value at);
-  Place further(Place from, int64_t by);
+  Place advanceBy(Place from, int64_t by);
   Value valueAt(const Place &at, Value mask);
   void emitReads(Count reads, Count writes);
   Value emitSteps(const Count &reads);
@@ -176,7 +176,7 @@ LineEmitter::Place LineEmitter::placeAt(Value at) {
   return there;
 }
 
-LineEmitter::Place LineEmitter::further(Place from, int64_t by) {
+LineEmitter::Place LineEmitter::advanceBy(Place from, int64_t by) {
   for (auto [i, operand] : llvm::enumerate(problem.operands))
     if (!isInvariant(i))
       from.bases[i] = e.add(from.bases[i], by * operand.strides[plan.run.parts[0].axis].known());
@@ -194,12 +194,12 @@ void LineEmitter::emitStep(Value at, int64_t vectors) {
   Place first = placeAt(at);
   if (repeatedReads || repeatedWrites) {
     for (int64_t v = 0; v < vectors; ++v)
-      emitPartial(further(first, v * lanes), repeatedReads, repeatedWrites);
+      emitPartial(advanceBy(first, v * lanes), repeatedReads, repeatedWrites);
     return;
   }
   MapEmitter::Values values;
   for (int64_t v = 0; v < vectors; ++v)
-    values.push_back(valueAt(further(first, v * lanes), Value()));
+    values.push_back(valueAt(advanceBy(first, v * lanes), Value()));
   auto store = [&](ArrayRef<Value> all, int64_t apart, bool streamed) {
     for (auto [i, value] : llvm::enumerate(all))
       e.store(value, e.add(first.bases.back(), static_cast<int64_t>(i) * apart), Value(), streamed);

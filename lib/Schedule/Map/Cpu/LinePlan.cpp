@@ -31,7 +31,7 @@ public:
   bool build() {
     int first = -1;
     for (auto [a, axis] : llvm::enumerate(axes))
-      if (plan.destination().strides[a] == 1 && !axis.isCurved)
+      if (plan.destination().strides[a] == 1 && !axis.isNonlinear)
         first = a;
     if (first < 0)
       return false;
@@ -59,7 +59,7 @@ private:
   bool extend() {
     int64_t length = plan.run.lanes();
     for (auto [a, axis] : llvm::enumerate(axes)) {
-      bool follows = plan.destination().strides[a] == length && !axis.isCurved && !plan.run.has(a);
+      bool follows = plan.destination().strides[a] == length && !axis.isNonlinear && !plan.run.has(a);
       if (!follows || !goesOn(a, length))
         continue;
       plan.run.parts.push_back({static_cast<unsigned>(a), axis.extent.known()});
@@ -92,7 +92,7 @@ void chooseUnroll(MapPlan &plan) {
   int64_t most = std::clamp<int64_t>(plan.strategy.stepOps / ops, 1, plan.strategy.unroll);
   int64_t line = plan.streams
                      ? std::max<int64_t>(1, plan.strategy.vectorBytes / (plan.lanes * plan.destination().bytes()))
-                     : plan.strategy.together;
+                     : plan.strategy.vectorsPerAccess;
   if (line <= most)
     most -= most % line;
   else
@@ -107,9 +107,9 @@ void chooseUnroll(MapPlan &plan) {
 /// Returns true if the operand's next run continues the last one along the axis, at least up to the next block.
 bool followsRun(const MapPlan &plan, const Operand &operand, const Loop &loop) {
   Size stride = operand.strides[loop.axis].known() * loop.step;
-  for (auto &[axis, way] : operand.curves)
+  for (auto &[axis, function] : operand.nonlinear)
     if (axis == loop.axis)
-      stride = way.step();
+      stride = function.step();
   return stride == plan.run.lanes();
 }
 
@@ -119,9 +119,9 @@ bool followsRun(const MapPlan &plan, const Operand &operand, const Loop &loop) {
 void keepLines(MapPlan &plan) {
   int64_t bytes = plan.run.lanes() * plan.source().bytes();
   for (auto [i, loop] : llvm::enumerate(plan.loops)) {
-    bool isCurved = plan.problem.axes[loop.axis].isCurved;
-    bool follows = followsRun(plan, plan.source(), loop) || (isCurved && followsRun(plan, plan.destination(), loop));
-    if (follows && bytes < (isCurved ? prefetcherReach : lineBytes) && loop.trip <= lineBytes) {
+    bool isNonlinear = plan.problem.axes[loop.axis].isNonlinear;
+    bool follows = followsRun(plan, plan.source(), loop) || (isNonlinear && followsRun(plan, plan.destination(), loop));
+    if (follows && bytes < (isNonlinear ? prefetcherReach : lineBytes) && loop.trip <= lineBytes) {
       std::rotate(plan.loops.begin() + i, plan.loops.begin() + i + 1, plan.loops.end());
       return;
     }
@@ -139,7 +139,7 @@ void gatherLines(MapPlan &plan) {
   if (plan.source().strides[last.axis].known() * last.step * plan.source().bytes() < farBytes)
     return;
   for (auto [i, loop] : llvm::enumerate(plan.loops)) {
-    if (!followsRun(plan, plan.source(), loop) || loop.trip % count || plan.problem.axes[loop.axis].isCurved)
+    if (!followsRun(plan, plan.source(), loop) || loop.trip % count || plan.problem.axes[loop.axis].isNonlinear)
       continue;
     Loop inner = loop;
     inner.trip = count;
@@ -162,9 +162,9 @@ bool streamsWholeLines(const MapPlan &plan) {
 
 /// Returns true if lines are long enough for a separate first store, after which all others are aligned.
 bool peelsLines(const MapPlan &plan) {
-  constexpr int64_t vectors = 16, leastStreamed = 16;
+  constexpr int64_t vectors = 16, minStreamed = 16;
   return plan.streams && plan.run.parts.size() == 1 && plan.run.lanes() >= vectors * plan.lanes &&
-         !plan.problem.writesPadding() && plan.streamedLanes * plan.destination().bytes() >= leastStreamed &&
+         !plan.problem.writesPadding() && plan.streamedLanes * plan.destination().bytes() >= minStreamed &&
          takesMasks(plan);
 }
 
@@ -182,9 +182,9 @@ void orderBySource(MapPlan &plan) {
 /// Returns true if the offsets of `count` runs from the first one are the same in every iteration.
 bool repeats(const MapPlan &plan, const Loop &loop, int64_t count) {
   for (const Operand &operand : plan.problem.operands)
-    for (auto &[axis, way] : operand.curves)
+    for (auto &[axis, function] : operand.nonlinear)
       for (int64_t i = 1; axis == loop.axis && i < count; ++i)
-        if (!way.advance(i, count == loop.trip ? 0 : count))
+        if (!function.advance(i, count == loop.trip ? 0 : count))
           return false;
   return true;
 }
@@ -199,16 +199,16 @@ void pairRuns(MapPlan &plan) {
   int64_t vectors = llvm::divideCeil(plan.run.lanes(), plan.lanes),
           ops = plan.bodyOps() + static_cast<int64_t>(plan.problem.operands.size());
   int64_t most = std::min(2 * plan.strategy.unroll / vectors, 2 * plan.strategy.stepOps / (vectors * ops));
-  if (plan.problem.axes[loop.axis].isCurved)
+  if (plan.problem.axes[loop.axis].isNonlinear)
     most *= 2; // otherwise each run needs divisions
   bool isSimple = plan.problem.limits.empty() || vectors == 1;
-  for (int64_t count = most; isSimple && count > 1 && plan.jam == 1; --count)
+  for (int64_t count = most; isSimple && count > 1 && plan.jamFactor == 1; --count)
     if (loop.trip % count == 0 && loop.partOf % count == 0 && repeats(plan, loop, count))
-      plan.jam = count;
+      plan.jamFactor = count;
   int64_t bytes = plan.run.lanes() * plan.source().bytes(),
           apart = plan.source().strides[loop.axis].known() * loop.step * plan.source().bytes();
   if (bytes >= lineBytes && bytes < prefetcherReach && apart != bytes && apart)
-    plan.prefetchDistance = std::max<int64_t>(1, ahead / (bytes * plan.jam));
+    plan.prefetchDistance = std::max<int64_t>(1, ahead / (bytes * plan.jamFactor));
 }
 
 /// Returns the elements of one non-temporal store: as many vectors of a step as fill a register.
@@ -232,7 +232,7 @@ void quern::maps::fitLine(MapPlan &plan) {
 }
 
 void quern::maps::orderLineLoops(MapPlan &plan) {
-  if (plan.source().curves.empty() && streamsWholeLines(plan))
+  if (plan.source().nonlinear.empty() && streamsWholeLines(plan))
     orderBySource(plan);
   else
     keepLines(plan), gatherLines(plan);

@@ -114,10 +114,10 @@ void OpenEmitter::orderBySource(Nest &nest) {
       swapWithNext(nest, i, less(nest.strides[i][plan.problem.source], nest.strides[i + 1][plan.problem.source]));
 }
 
-void OpenEmitter::forSpace(ArrayRef<Loop> loops, Body f, int64_t jam, Order order) {
+void OpenEmitter::forSpace(ArrayRef<Loop> loops, Body f, int64_t jamFactor, Order order) {
   Nest nest = nestOf(loops);
   nest.body = f;
-  nest.jam = jam;
+  nest.jamFactor = jamFactor;
   if (order == Order::Source)
     orderBySource(nest);
   emitSpace(nest);
@@ -168,7 +168,7 @@ void OpenEmitter::emitNest(Nest &nest, const Place &place, Value onFirst, Value 
     begin = chosen(onFirst, begin, index(0)), end = chosen(onLast, end, nest.trips[depth]);
   if (depth + 1 == nest.loops.size() && nest.ofRange)
     return nest.ofRange(place, begin, end);
-  if (depth + 1 == nest.loops.size() && nest.jam > 1)
+  if (depth + 1 == nest.loops.size() && nest.jamFactor > 1)
     return emitJammed(nest, place, begin, end);
   forRange(begin, end, [&](Value at) {
     Value first, last;
@@ -185,7 +185,7 @@ void OpenEmitter::emitNest(Nest &nest, const Place &place, Value onFirst, Value 
   });
 }
 
-/// Emits the innermost loop, `jam` indices per iteration.
+/// Emits the innermost loop, `jamFactor` indices per iteration.
 void OpenEmitter::emitJammed(Nest &nest, const Place &place, Value begin, Value end) {
   const Loop &loop = nest.loops.back();
   auto body = [&](Value at, int64_t count) {
@@ -196,8 +196,8 @@ void OpenEmitter::emitJammed(Nest &nest, const Place &place, Value begin, Value 
     nest.body(places, nest.at);
     nest.at.pop_back();
   };
-  Value whole = add(begin, wholeSteps(difference(end, begin), nest.jam));
-  forRange(begin, whole, [&](Value at) { body(at, nest.jam); }, nest.jam);
+  Value whole = add(begin, wholeSteps(difference(end, begin), nest.jamFactor));
+  forRange(begin, whole, [&](Value at) { body(at, nest.jamFactor); }, nest.jamFactor);
   forRange(whole, end, [&](Value at) { body(at, 1); });
 }
 

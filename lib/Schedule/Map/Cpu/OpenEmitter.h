@@ -36,15 +36,15 @@ private:
     Values trips, first, last, at;
     llvm::SmallVector<Values> strides; ///< strides by loop and operand, for loops whose order is chosen at run time
     Body body;
-    int64_t jam = 1;
+    int64_t jamFactor = 1;
     /// Replaces `body`: f(place, begin, end) emits a range of indices of the innermost loop.
     llvm::function_ref<void(const Place &, Value, Value)> ofRange;
   };
   /// Emits the loops of the space, in the given order or by descending source strides. Axes without a loop have index
-  /// 0. The body is f(places, index of each loop), with one place, or `jam` places of consecutive indices of the
+  /// 0. The body is f(places, index of each loop), with one place, or `jamFactor` places of consecutive indices of the
   /// innermost loop.
   enum class Order { Given, Source };
-  void forSpace(llvm::ArrayRef<Loop> loops, Body f, int64_t jam = 1, Order order = Order::Given);
+  void forSpace(llvm::ArrayRef<Loop> loops, Body f, int64_t jamFactor = 1, Order order = Order::Given);
   Nest nestOf(llvm::ArrayRef<Loop> loops);
   /// Reads the strides of the `count` outermost loops, so that their order can be chosen at run time.
   void readStrides(Nest &nest, size_t count);

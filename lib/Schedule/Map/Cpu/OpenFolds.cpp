@@ -18,7 +18,7 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::maps;
 
-static constexpr int64_t mostInTable = 256; ///< maximum rows and maximum columns of a tile
+static constexpr int64_t maxTableEntries = 256; ///< maximum rows and maximum columns of a tile
 
 bool OpenEmitter::mayFold() const { return mayShift() && plan.problem.operands.size() == 2 && plan.loops.size() > 2; }
 
@@ -77,12 +77,12 @@ void OpenEmitter::emitFolded(const Folds &folds) {
     swaps = create<arith::OrIOp>(swaps, folds.isFolded[i + 1]);
   }
   // The number of the innermost loop's indices that one tile covers.
-  Value extent = select(folds.foldsRows, folds.rows, select(folds.foldsColumns, folds.columns, index(mostInTable)));
-  Value most = create<arith::DivUIOp>(index(mostInTable), extent);
+  Value extent = select(folds.foldsRows, folds.rows, select(folds.foldsColumns, folds.columns, index(maxTableEntries)));
+  Value most = create<arith::DivUIOp>(index(maxTableEntries), extent);
   Value count = least(most, nest.trips.back());
   const ArrayRef<Value> strides = nest.strides.back();
-  rowsAt = scratch(mostInTable, b.getIndexType());
-  columnsAt = scratch(mostInTable, b.getIndexType());
+  rowsAt = scratch(maxTableEntries, b.getIndexType());
+  columnsAt = scratch(maxTableEntries, b.getIndexType());
   fillTable(rowsAt, select(folds.foldsRows, count, index(1)), strides[plan.problem.source], folds.rows,
             plan.source().strides[plan.along]);
   fillTable(columnsAt, select(folds.foldsColumns, count, index(1)), strides.back(), folds.columns,

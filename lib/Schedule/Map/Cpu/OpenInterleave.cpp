@@ -41,7 +41,7 @@ void OpenEmitter::interleave(const Place &place, Value at) {
   for (int64_t i = 0; i < count; ++i)
     in.push_back(isEarly ? valueOf(!packs, i, Value())
                          : load(flat[plan.problem.source], placeOf(!packs, i)[plan.problem.source], lanes));
-  const Values out = packs ? interleaveVectors(b, loc, in) : takeVectorsApart(b, loc, in);
+  const Values out = packs ? interleaveVectors(b, loc, in) : deinterleaveVectors(b, loc, in);
   for (int64_t i = 0; i < count; ++i)
     store(plan.bodyIsLate ? valueOf(packs, i, out[i]) : out[i], placeOf(packs, i).back());
 }

@@ -17,13 +17,13 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::maps;
 
-static constexpr int64_t mostShort = 4; ///< maximum vectors of lines that have separate loops
-static constexpr int64_t fewest = 4;    ///< minimum lanes of a vector
+static constexpr int64_t maxShortVectors = 4; ///< maximum vectors of lines that have separate loops
+static constexpr int64_t fewest = 4;          ///< minimum lanes of a vector
 
 void OpenEmitter::emitLines() {
-  constexpr int64_t leastVectors = 16; // minimum vectors of a line that uses non-temporal stores
+  constexpr int64_t minVectors = 16; // minimum vectors of a line that uses non-temporal stores
   Value length = index(plan.problem.axes[plan.along].extent);
-  streams = both(movesMuch(plan.strategy.streamBytes), notMore(index(leastVectors * plan.lanes), length));
+  streams = both(movesMuch(plan.strategy.streamBytes), notMore(index(minVectors * plan.lanes), length));
   auto ofParts = [&] {
     forSpace(plan.loops, [&](ArrayRef<Place> places, ArrayRef<Value> at) {
       emitLine(places[0], leftOf(plan.loops.back(), at.back()));
@@ -31,7 +31,7 @@ void OpenEmitter::emitLines() {
   };
   const int64_t ops = opsOf(plan.problem.op) + static_cast<int64_t>(plan.problem.operands.size());
   auto cached = [&] {
-    if (ops * mostShort > plan.strategy.stepOps)
+    if (ops * maxShortVectors > plan.strategy.stepOps)
       return ofParts();
     emitShort(length, std::min(fewest, plan.lanes), ofParts);
   };
@@ -59,7 +59,7 @@ void OpenEmitter::emitWholeLines() {
     };
     forRange(steps, length, single, plan.streamedLanes);
   };
-  forSpace(plan.loops, move, /*jam=*/1, Order::Source);
+  forSpace(plan.loops, move, /*jamFactor=*/1, Order::Source);
 }
 
 /// Emits separate loops for lines of up to a few vectors of `lanes` lanes, and then for lines of wider vectors.
@@ -115,8 +115,8 @@ void OpenEmitter::emitPieces(int64_t lanes, ArrayRef<Value> starts, Value lastMa
     for (auto [i, value] : llvm::enumerate(values))
       store(value, stored[i], (i + 1) % starts.size() ? Value() : lastMask);
   };
-  const int64_t jam = count == 1 && !lastMask ? 2 * mostShort : mostShort / count;
-  forSpace(around, move, std::max<int64_t>(1, jam));
+  const int64_t jamFactor = count == 1 && !lastMask ? 2 * maxShortVectors : maxShortVectors / count;
+  forSpace(around, move, std::max<int64_t>(1, jamFactor));
 }
 
 /// All vectors of a line except the last are whole.

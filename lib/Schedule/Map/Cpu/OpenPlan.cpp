@@ -28,7 +28,7 @@ public:
 
   LogicalResult run() {
     if (!problem.limits.empty() || problem.writesPadding() ||
-        llvm::any_of(problem.axes, [](const Axis &axis) { return axis.isCurved; }))
+        llvm::any_of(problem.axes, [](const Axis &axis) { return axis.isNonlinear; }))
       return fail("there are blocks or padding, and sizes are known only at execution");
     if (llvm::any_of(problem.operands, [](const Operand &operand) { return operand.isIndex(); }))
       return fail("an index is read, and sizes are known only at execution");
@@ -106,11 +106,11 @@ private:
     if (plan.bodyIsLate && !allInVectors(plan.along, problem.source))
       return fail("an operand's strides along both axes of a tile are known only at execution");
     plan.moved = plan.bodyIsLate ? plan.source().element() : plan.destination().element();
-    constexpr int64_t bytesOfColumns = 256, mostRows = 128;
+    constexpr int64_t bytesOfColumns = 256, maxRows = 128;
     const int64_t bytes = bytesOf(plan.moved);
     plan.tileLanes = plan.strategy.vectorBytes / bytes;
     plan.columns = bytesOfColumns / std::max(bytes, plan.source().bytes());
-    plan.rows = std::max(plan.tileLanes, std::min(mostRows, plan.strategy.l1Bytes / (plan.columns * bytes)));
+    plan.rows = std::max(plan.tileLanes, std::min(maxRows, plan.strategy.l1Bytes / (plan.columns * bytes)));
     addLoopsAround({plan.along, plan.across});
     if (interleaves())
       return success();

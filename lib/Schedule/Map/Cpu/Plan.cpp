@@ -47,7 +47,7 @@ int64_t pointsOf(const MapProblem &problem) {
 int64_t footprint(const MapProblem &problem, const Operand &operand) {
   int64_t bytes = operand.bytes();
   for (auto [a, axis] : llvm::enumerate(problem.axes))
-    bytes *= operand.strides[a] != 0 || llvm::any_of(operand.curves, [&](auto &curve) { return curve.first == a; })
+    bytes *= operand.strides[a] != 0 || llvm::any_of(operand.nonlinear, [&](auto &entry) { return entry.first == a; })
                  ? axis.extent.known()
                  : 1;
   return bytes;
@@ -95,9 +95,9 @@ void makeLoops(MapPlan &plan) {
   }
   auto lead = [&](const Loop &loop) {
     int64_t stride = plan.destination().strides[loop.axis].known();
-    for (auto &[axis, walk] : plan.destination().curves)
+    for (auto &[axis, function] : plan.destination().nonlinear)
       if (axis == loop.axis)
-        stride = walk.digits().back().stride;
+        stride = function.digits().back().stride;
     return stride;
   };
   llvm::sort(plan.loops, [&](const Loop &a, const Loop &b) {
@@ -157,7 +157,7 @@ void chooseSpace(MapPlan &plan) {
     int64_t together = each < wanted ? static_cast<int64_t>(wanted / each) : 1;
     if (together > 1 && together * 2 > loop.trip)
       break; // the remainder is shorter than two iterations should take
-    if (together > 1 && !plan.problem.axes[loop.axis].isCurved) {
+    if (together > 1 && !plan.problem.axes[loop.axis].isNonlinear) {
       splitLoop(plan, plan.outer, together);
       each *= together;
     }
@@ -190,7 +190,7 @@ void chooseKind(MapPlan &plan) {
 void chooseStreaming(MapPlan &plan, int64_t least) {
   int64_t bytes = bytesStreamed(plan.problem);
   plan.streams = bytes >= least;
-  plan.streamsAlone = plan.streams && bytes < plan.strategy.streamAlwaysBytes;
+  plan.streamsFullCallsOnly = plan.streams && bytes < plan.strategy.streamAlwaysBytes;
 }
 
 /// Returns true if consecutive tiles continue the destination for so long that the hardware prefetches the lines that
@@ -234,8 +234,8 @@ std::string MapPlan::text() const {
   os << "map: " << kinds[static_cast<int>(kind)] << ", space " << space;
   if (kind == MapKind::Line) {
     os << ", runs of " << run.lanes() << ", " << lanes << " lanes, unroll " << unroll;
-    if (jam > 1)
-      os << ", jam " << jam;
+    if (jamFactor > 1)
+      os << ", jam " << jamFactor;
     if (prefetchDistance)
       os << ", prefetch " << prefetchDistance << " ahead";
     if (!isContiguousAlong(source(), run.parts[0].axis))
@@ -258,7 +258,7 @@ std::string MapPlan::text() const {
   os << ", axes";
   for (auto [a, axis] : llvm::enumerate(problem.axes)) {
     os << ' ' << axis.extent.known() << '(';
-    if (axis.isCurved)
+    if (axis.isNonlinear)
       os << "curved)";
     else
       os << source().strides[a].text() << "->" << destination().strides[a].text() << ')';
@@ -273,6 +273,7 @@ std::string MapPlan::text() const {
   if (problem.writesPadding())
     os << ", writes padding";
   if (streams)
-    os << (streamsAlone ? ", alone streams" : ", streams") << (peels ? " from a boundary on" : " where aligned");
+    os << (streamsFullCallsOnly ? ", alone streams" : ", streams")
+       << (peels ? " from a boundary on" : " where aligned");
   return line;
 }

@@ -69,7 +69,7 @@ struct MapPlan {
   Group run;
   int64_t lanes = 1;            ///< lanes of a vector
   int64_t unroll = 1;           ///< vectors in a step
-  int64_t jam = 1;              ///< runs that one iteration of the innermost loop processes
+  int64_t jamFactor = 1;        ///< runs that one iteration of the innermost loop processes
   int64_t prefetchDistance = 0; ///< iterations of the innermost loop by which the source is prefetched; 0: none
 
   /// Tiles: `rows` are contiguous in the destination, `columns` in the source. Each lane of `rows` is one row of the
@@ -88,7 +88,7 @@ struct MapPlan {
   int64_t streamedLanes = 1; ///< elements that one non-temporal store of a line writes
   /// True if only a call that computes all of the map uses non-temporal stores: several threads together have more
   /// cache.
-  bool streamsAlone = false;
+  bool streamsFullCallsOnly = false;
   bool peels = false; ///< true if a line starts with a separate store up to the first aligned vector
 
   const Operand &source() const { return problem.operands[problem.source]; }

@@ -58,7 +58,7 @@ public:
 private:
   int contiguousAxis(const Operand &operand) const {
     for (auto [a, axis] : llvm::enumerate(problem.axes))
-      if (operand.strides[a] == 1 && !axis.isCurved)
+      if (operand.strides[a] == 1 && !axis.isNonlinear)
         return static_cast<int>(a);
     return -1;
   }
@@ -90,7 +90,7 @@ private:
       lanes *= problem.axes[axis].extent.known();
       axis = -1;
       for (auto [a, next] : llvm::enumerate(problem.axes))
-        if (packed.strides[a] == lanes && a != along && !next.isCurved && !few.has(a))
+        if (packed.strides[a] == lanes && a != along && !next.isNonlinear && !few.has(a))
           axis = static_cast<int>(a);
     }
     int64_t width = plan.strategy.vectorBytes / bytes;
@@ -98,7 +98,7 @@ private:
       width = std::min(width, plan.lanes);
     while (width > extent)
       width /= 2;
-    bool fits = lanes <= most && packed.strides[along] == lanes && !problem.axes[along].isCurved &&
+    bool fits = lanes <= most && packed.strides[along] == lanes && !problem.axes[along].isNonlinear &&
                 width * bytes >= pieceBytes / 2;
     if (!fits || (extent % width && !mayShift) || (lanes == most && transposeUnit(tile.moved) <= most)) {
       few = Group();
@@ -159,7 +159,7 @@ private:
         break;
       axis = -1;
       for (auto [a, next] : llvm::enumerate(problem.axes))
-        if (operand.strides[a] == lanes && !next.isCurved && a != taken && !group.has(a) && !plan.rows.has(a))
+        if (operand.strides[a] == lanes && !next.isNonlinear && a != taken && !group.has(a) && !plan.rows.has(a))
           axis = static_cast<int>(a);
     }
     return group;
@@ -213,7 +213,7 @@ private:
   }
   /// Returns true if every address that the axes reach, even past limits, is in the operand's memory.
   bool isWhole(const Operand &operand) const {
-    if (!operand.curves.empty())
+    if (!operand.nonlinear.empty())
       return false; // the last block of a non-linear axis may exceed the memory
     if (operand.isIndex())
       return true;
@@ -270,10 +270,10 @@ private:
 
   /// Rows that are short or odd are read together with the elements that follow them in the source.
   void chooseRun(int64_t unit) {
-    constexpr int64_t mostBytes = 16 << 10, unrolledOps = 2048;
+    constexpr int64_t maxBytes = 16 << 10, unrolledOps = 2048;
     const int64_t bodyOps = problem.isCopy || tile.bodyInColumns ? 1 : std::max<int64_t>(1, plan.bodyOps());
     // The maximum number of vectors of a run that cannot be a loop.
-    const int64_t mostUnrolled = std::min<int64_t>(32, unrolledOps / bodyOps);
+    const int64_t maxUnrolled = std::min<int64_t>(32, unrolledOps / bodyOps);
     tile.run = plan.columns;
     tile.outside = plan.rows;
     tile.inScratch.assign(problem.axes.size(), 0);
@@ -288,19 +288,19 @@ private:
     while (goesOn) {
       goesOn = false;
       for (auto [a, axis] : llvm::enumerate(problem.axes)) {
-        if (plan.source().strides[a] != lanes || axis.isCurved || plan.columns.has(a))
+        if (plan.source().strides[a] != lanes || axis.isNonlinear || plan.columns.has(a))
           continue;
         Part *row = llvm::find_if(tile.outside.parts, [&](const Part &part) { return part.axis == a; });
         bool isRow = row != tile.outside.parts.end();
         if (isRow && axis.extent.known() % row->count && !llvm::is_contained(tile.shifted, a))
           continue; // the last tile has fewer rows than the run would read
-        int64_t bytes = pieceBytes / unit, fits = mostBytes / (bytes * lanes * rowsLeft);
+        int64_t bytes = pieceBytes / unit, fits = maxBytes / (bytes * lanes * rowsLeft);
         Part part{static_cast<unsigned>(a), isRow ? row->count : divisorOf(axis.extent.known(), fits)};
         if (isLimitedAlong(part) || part.count == 1)
           continue;
         Group longer = tile.run;
         longer.parts.push_back(part);
-        if (longer.lanes() > mostUnrolled * plan.lanes && !plan.isStraight(longer))
+        if (longer.lanes() > maxUnrolled * plan.lanes && !plan.isStraight(longer))
           continue;
         tile.run = longer;
         tile.inScratch[a] = lanes;
@@ -410,15 +410,15 @@ void quern::maps::orderTileLoops(MapPlan &plan) {
   if (!along)
     return;
   int64_t touched = pointsOf(plan.problem) * (plan.source().bytes() + plan.destination().bytes());
-  bool isFar = touched > plan.strategy.l2Bytes;
+  bool isBeyondL2 = touched > plan.strategy.l2Bytes;
   if (plan.tile.isLarge) {
-    if (isFar)
+    if (isBeyondL2)
       plan.tile.prefetch = along->step * plan.source().strides[from].known();
     std::rotate(along, along + 1, plan.loops.end());
     return;
   }
   if (sweep * across <= sweepBytes) {
-    if (isFar)
+    if (isBeyondL2)
       plan.tile.prefetch =
           std::clamp<int64_t>(together / across, 1, 4) * along->step * plan.source().strides[from].known();
     return;
@@ -428,7 +428,7 @@ void quern::maps::orderTileLoops(MapPlan &plan) {
     --block;
   if (block == 1)
     return;
-  if (isFar)
+  if (isBeyondL2)
     plan.tile.prefetch = plan.rows.parts.back().count * plan.source().strides[to].known();
   Loop inner = *along;
   inner.trip = block;

@@ -24,9 +24,9 @@ using namespace quern::maps;
 
 /// Calls f for each point of a work-item, in a loop if there are many.
 void DeviceMapEmitter::forPoints(const BoxOrder &order, bool isRolled, function_ref<void(const Point &)> f) {
-  constexpr int64_t mostUnrolled = 8; // points of a work-item; the addresses of more do not fit the registers
+  constexpr int64_t maxUnrolled = 8; // points of a work-item; the addresses of more do not fit the registers
   OpBuilder::InsertionGuard guard(b);
-  if ((isRolled && order.places() > plan.group) || order.places() > mostUnrolled * plan.group) {
+  if ((isRolled && order.places() > plan.group) || order.places() > maxUnrolled * plan.group) {
     auto loop = create<scf::ForOp>(number(0), number(order.places()), number(plan.group));
     b.setInsertionPointToStart(loop.getBody());
     return f({order, 0, loop.getInductionVar()});
@@ -93,13 +93,13 @@ void DeviceMapEmitter::forVector(const Point &point, function_ref<void(const Poi
   choose(b, loc, inOrder(point), [&] {
     const int64_t width = point.order.width;
     Point last = point;
-    last.further = number(width - 1);
+    last.indexInVector = number(width - 1);
     auto forEach = [&] {
       auto loop = create<scf::ForOp>(number(0), number(width), number(1));
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(loop.getBody());
       Point each = point;
-      each.further = loop.getInductionVar();
+      each.indexInVector = loop.getInductionVar();
       one(each);
     };
     Value isWhole = both(insideAxes(last), insideLimits(last, /*write=*/false));
@@ -125,8 +125,8 @@ void DeviceMapEmitter::readElements(const Point &point, bool asVector) {
 void DeviceMapEmitter::readBox() {
   memory = groupMemory(b, kernel, plan.memoryElements, groupMemoryType(plan.source().element()), 0);
   auto readPoint = [&](const Point &point) {
-    Value exists =
-        both(both(point.further ? Value() : inOrder(point), insideAxes(point)), insideLimits(point, /*write=*/false));
+    Value exists = both(both(point.indexInVector ? Value() : inOrder(point), insideAxes(point)),
+                        insideLimits(point, /*write=*/false));
     choose(b, loc, exists, [&] { readElements(point, /*asVector=*/false); });
   };
   forPoints(plan.read, /*isRolled=*/false, [&](const Point &point) {
@@ -170,7 +170,7 @@ void DeviceMapEmitter::writeElements(const Point &point, bool asVector, Value is
 }
 
 void DeviceMapEmitter::writePoint(const Point &point) {
-  Value exists = both(point.further ? Value() : inOrder(point), insideAxes(point));
+  Value exists = both(point.indexInVector ? Value() : inOrder(point), insideAxes(point));
   if (problem.writesPadding())
     exists = both(exists, insideLimits(point, /*write=*/true));
   Value isRead = insideLimits(point, /*write=*/false);

@@ -32,7 +32,7 @@ private:
     const BoxOrder &order;
     int64_t at = 0;
     Value loopAt;
-    Value further = Value(); ///< index of the point within the vector; null: 0
+    Value indexInVector = Value(); ///< index of the point within the vector; null: 0
   };
   /// A digit of a point's position: a number, plus a value that grows by 1 between neighboring work-items. The latter
   /// is an index, so that drivers see consecutive addresses; null: the digit has none.
@@ -76,7 +76,7 @@ private:
   Value wide(Value v);
   bool isSmall() const;
   Value scaled(Value v, Size by);
-  Value walk(Value at, const Walk &way);
+  Value addressAt(Value at, const AccessFunction &function);
   Value divided(Value v, int64_t by);
   Value modulo(Value v, int64_t by);
 

@@ -62,7 +62,7 @@ private:
 SmallVector<unsigned> Planner::axesInOrderOf(const Operand &operand) const {
   SmallVector<unsigned> axes;
   for (unsigned a = 0; a < problem.axes.size(); ++a)
-    if (!problem.axes[a].isCurved)
+    if (!problem.axes[a].isNonlinear)
       axes.push_back(a);
   auto rank = [&](unsigned a) { return std::make_tuple(operand.strides[a] == 0, operand.strides[a], a); };
   llvm::sort(axes, [&](unsigned a, unsigned b) { return rank(a) < rank(b); });
@@ -132,9 +132,9 @@ bool Planner::isAligned(const Operand &operand, unsigned axis) const {
   bool isWhole = divides(operand.offset);
   for (auto [a, stride] : llvm::enumerate(operand.strides))
     isWhole &= a == axis || divides(stride);
-  for (auto &[a, way] : operand.curves) {
-    isWhole &= way.start() % perWord == 0;
-    for (const Digit &digit : way.digits())
+  for (auto &[a, function] : operand.nonlinear) {
+    isWhole &= function.start() % perWord == 0;
+    for (const Digit &digit : function.digits())
       isWhole &= digit.stride % perWord == 0;
   }
   return isWhole;
@@ -148,15 +148,13 @@ bool Planner::isInVectors(const Operand &operand, unsigned axis, int64_t width) 
 /// Returns the largest vector of at most `width` points along the operand's fastest axis. The end of the axis must
 /// split few vectors, and a long body must not be unrolled often.
 int64_t Planner::widthAlong(const Operand &operand, int64_t width) const {
-  constexpr int64_t mostOps = 64, wholeOf = 256; // wholeOf: vectors of which at most one is partial
+  constexpr int64_t maxOps = 64, wholeOf = 256; // wholeOf: vectors of which at most one is partial
   const SmallVector<unsigned> order = axesInOrderOf(operand);
   if (order.empty())
     return 1;
   const Size extent = problem.axes[order.front()].extent;
   const int64_t ops = opsOf(problem.op);
-  auto fits = [&] {
-    return width * ops <= mostOps && (extent.isMultipleOf(width) || !extent.isBelow(width * wholeOf));
-  };
+  auto fits = [&] { return width * ops <= maxOps && (extent.isMultipleOf(width) || !extent.isBelow(width * wholeOf)); };
   while (width > 1 && !fits())
     width /= 2;
   return isInVectors(operand, order.front(), width) ? width : 1;
@@ -178,10 +176,10 @@ int64_t Planner::widthOfLines() const {
   while (width * widest > deviceWordBytes && points < enoughGroups * ofGroup() * width)
     width /= 2;
   width = widthAlong(problem.destination(), width);
-  bool areVectors = llvm::all_of(problem.operands, [&](const Operand &operand) {
+  bool allVectors = llvm::all_of(problem.operands, [&](const Operand &operand) {
     return operand.isIndex() || operand.strides[order.front()] != 1 || isInVectors(operand, order.front(), width);
   });
-  return areVectors ? width : 1;
+  return allVectors ? width : 1;
 }
 
 /// Gives each work-item some points in the order of the destination. It is one point if nothing is read: there is no
@@ -248,7 +246,7 @@ bool Planner::isSmall(const Operand &operand) const {
   constexpr int64_t often = 64;
   int64_t times = 1;
   for (auto [a, axis] : llvm::enumerate(problem.axes))
-    times = std::min(often, times * (operand.strides[a] != 0 || axis.isCurved ? 1 : axis.extent.cappedAt(often)));
+    times = std::min(often, times * (operand.strides[a] != 0 || axis.isNonlinear ? 1 : axis.extent.cappedAt(often)));
   return times >= often;
 }
 
@@ -268,7 +266,7 @@ void Planner::shortenRun(BoxOrder &order, const Operand &operand) const {
 
 /// Chooses the size of sub-groups, each of which gets a piece of one run, in the orders that leave few places unused.
 void Planner::chooseSubGroup() {
-  constexpr double mostPlaces = 1.34; // places of sub-groups per point
+  constexpr double maxPlaces = 1.34; // places of sub-groups per point
   double least = 0;
   for (int64_t size : strategy.subGroupSizes) {
     if (size == 1 || size > preferredSubGroup || plan.group % size)
@@ -285,14 +283,14 @@ void Planner::chooseSubGroup() {
       cost += std::min(placesOf(*order), 2.) * (size < preferredSubGroup ? perHalving : 1);
     bool isUseful = false;
     for (const BoxOrder *order : {&plan.written, &plan.read})
-      isUseful |= order->run < order->axes.lanes() && placesOf(*order) <= mostPlaces;
+      isUseful |= order->run < order->axes.lanes() && placesOf(*order) <= maxPlaces;
     if (!isUseful || (least && cost > least))
       continue;
     least = cost;
     plan.subGroup = size;
     for (BoxOrder *order : {&plan.written, &plan.read})
       order->filled =
-          order->run < order->axes.lanes() && placesOf(*order) <= mostPlaces ? llvm::alignTo(order->run, size) : 0;
+          order->run < order->axes.lanes() && placesOf(*order) <= maxPlaces ? llvm::alignTo(order->run, size) : 0;
   }
 }
 

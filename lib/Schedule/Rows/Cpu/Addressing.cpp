@@ -59,7 +59,7 @@ Value VectorEmitter::numberOf(const Access &access, int64_t slot) {
   Value base = rowBase(access);
   if (!plan.alongRow()) { // all lanes have the same row position
     if (!access.row.isStill())
-      base = add(base, walk(position, access.row, positionAlign));
+      base = add(base, addressAt(position, access.row, positionAlign));
     const int64_t step = access.strides[plan.vectorDim].known();
     Value own = numbers([&](int64_t lane) { return (slot * plan.lanes + lane) * step; });
     return create<arith::AddIOp>(inAllLanes(base), own);
@@ -150,7 +150,7 @@ void VectorEmitter::forEachLane(const Access &access, int64_t slot, function_ref
   Value first = !acrossBlocks ? Value() : slot ? add(position, index(slot * plan.lanes)) : position;
   const Size stride = plan.alongRow() ? access.row.step() : access.strides[plan.vectorDim];
   forRange(index(0), count, [&](Value lane) {
-    f(lane, add(base, acrossBlocks ? walk(add(first, lane), access.row) : scaled(lane, stride)));
+    f(lane, add(base, acrossBlocks ? addressAt(add(first, lane), access.row) : scaled(lane, stride)));
   });
 }
 

@@ -118,8 +118,8 @@ int64_t RowPlan::columnsIn(int sweep) const {
                                : strategy.unroll / strategy.storesShare;
   limit = std::clamp<int64_t>(strategy.sweepOps / std::max<int64_t>(opsIn(sweep), 1), 1, std::max<int64_t>(limit, 1));
   int64_t unit = limit > 1 && readsPairs(sweep) ? 2 : 1;
-  if (unit < strategy.together && strategy.together <= limit)
-    unit = strategy.together;
+  if (unit < strategy.vectorsPerAccess && strategy.vectorsPerAccess <= limit)
+    unit = strategy.vectorsPerAccess;
   limit -= limit % unit;
   if (chain.rowExtent.isOpen())
     return limit;
@@ -168,11 +168,11 @@ std::string RowPlan::text() const {
     os << ", sweep " << read.keptIn << " keeps an operand in scratch";
   if (shortRow)
     os << " of rows up to " << shortRow;
-  if (heldVectors)
-    os << ", rows up to " << heldVectors << " vectors stay in registers";
+  if (maxRegisterVectors)
+    os << ", rows up to " << maxRegisterVectors << " vectors stay in registers";
   if (streams)
-    os << ", the last sweep" << (streamsAlone ? " of a lone thread" : "") << " streams if the destination is "
-       << (asksToStream ? "large and aligned" : "aligned");
+    os << ", the last sweep" << (streamsFullCallsOnly ? " of a lone thread" : "") << " streams if the destination is "
+       << (checksStreaming ? "large and aligned" : "aligned");
   if (laneBuffer >= 0)
     os << ", some lanes move one by one";
   if (isSplit())

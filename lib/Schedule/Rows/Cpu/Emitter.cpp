@@ -39,7 +39,7 @@ SweepEmitter::Values SweepEmitter::emitLoop(Value begin, Value end, int64_t step
   accumulators = loop(begin, end, index(stepLength), accumulators, [&](Value at, Values inner) {
     if (outermost)
       sweepLoop = b.getInsertionBlock()->getParentOp();
-    if (plan.runsBackwards(sweep))
+    if (plan.sweepsBackward(sweep))
       at = create<arith::SubIOp>(index(chain.rowExtent.known() / stepLength * stepLength - stepLength), at);
     emitStep(at, slots, inner);
     return inner;
@@ -128,7 +128,7 @@ Location SweepEmitter::locationOfSweep() {
 /// Emits one sweep over the row. Along the row: a main loop of `columns` vectors, then the tail. Across rows: one loop.
 void SweepEmitter::emitSweep() {
   const AtOperation scope(*this, locationOfSweep());
-  if (held)
+  if (vectorsInRegisters)
     return emitHeldSweep();
   columns = plan.alongRow() ? plan.columnsIn(sweep) : rowsOfStep;
   depth = plan.depth;
@@ -147,10 +147,11 @@ void SweepEmitter::emitSweep() {
 void SweepEmitter::emitStep(Value at, int64_t slots, Values &accumulators) {
   position = at;
   positionAlign = depth * plan.runs;
-  if (!held)
+  if (!vectorsInRegisters)
     ofStep = {};
   keptPlaces.clear();
-  for (pairedSlots = 0; !held && plan.readsPairs(sweep) && pairedSlots < slots && lanesOf(pairedSlots).all();)
+  for (pairedSlots = 0;
+       !vectorsInRegisters && plan.readsPairs(sweep) && pairedSlots < slots && lanesOf(pairedSlots).all();)
     ++pairedSlots;
   KeptValues kept;
   for (int64_t slot = 0; slot < slots; ++slot) {
@@ -162,7 +163,7 @@ void SweepEmitter::emitStep(Value at, int64_t slots, Values &accumulators) {
   // Sweep 1 is the first whose data is already cached, so it can wait for prefetches.
   if (sweep == 1 && !(plan.hasNarrowForms() && lanesOf(slots - 1).left))
     prefetchNextGroup(slots);
-  if (!held)
+  if (!vectorsInRegisters)
     ofStep = {};
   keptPlaces.clear();
 }
@@ -170,7 +171,7 @@ void SweepEmitter::emitStep(Value at, int64_t slots, Values &accumulators) {
 /// Prefetches the cache lines that the next iteration reads at this row position. Addresses past the last group are
 /// harmless: a prefetch may name any memory.
 void SweepEmitter::prefetchNextGroup(int64_t slots) {
-  std::set<std::pair<const void *, Walk>> asked;
+  std::set<std::pair<const void *, AccessFunction>> asked;
   for (Stage &stage : chain.stages)
     for (const Access &access : stage.ins) {
       if (!plan.isPrefetched(access) || !asked.insert({access.base.getAsOpaquePointer(), access.row}).second)

@@ -173,14 +173,14 @@ private:
   Value loadKept(int64_t offset, mlir::Type element, int64_t slot);
   void storeKept(int64_t offset, int64_t slot, Value v);
 
-  Value row, chunk;        ///< indices of the current iteration, if rows are split
-  Lanes last;              ///< lanes of the last vector of a row of open length
-  int64_t held = 0;        ///< vectors of the row, if its values stay in registers; otherwise 0
-  bool isOneBlock = false; ///< true if each sum of the row fits one block
-  Value stepLanes;         ///< number of rows of an iteration that are processed at a time
-  Value lanesHere;         ///< number of these rows that exist
-  Value streamsNow;        ///< whether the last sweep uses non-temporal stores
-  int64_t pairedSlots = 0; ///< slots that may be read in pairs
+  Value row, chunk;               ///< indices of the current iteration, if rows are split
+  Lanes last;                     ///< lanes of the last vector of a row of open length
+  int64_t vectorsInRegisters = 0; ///< vectors of the row, if its values stay in registers; otherwise 0
+  bool isOneBlock = false;        ///< true if each sum of the row fits one block
+  Value stepLanes;                ///< number of rows of an iteration that are processed at a time
+  Value lanesHere;                ///< number of these rows that exist
+  Value streamsNow;               ///< whether the last sweep uses non-temporal stores
+  int64_t pairedSlots = 0;        ///< slots that may be read in pairs
   std::map<int64_t, Value> wholeSteps, keptPlaces;
   std::map<std::pair<int, unsigned>, Value> partialViews;
 };

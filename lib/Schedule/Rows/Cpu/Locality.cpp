@@ -21,7 +21,7 @@ namespace {
 constexpr int64_t ways = 8; ///< minimum associativity of L2; half of the ways are for the other operands
 } // namespace
 
-bool RowPlan::leavesCache(const Access &access) const {
+bool RowPlan::thrashesL2(const Access &access) const {
   if (alongRow() || !access.row.isLinear() || lanesOf(access) != LaneKind::Unit)
     return false;
   if (chain.rowExtent.isOpen() || access.row.step().isOpen())
@@ -32,7 +32,7 @@ bool RowPlan::leavesCache(const Access &access) const {
   return chain.rowExtent.known() * std::gcd(step, way) > way * (ways / 2);
 }
 
-bool RowPlan::runsBackwards(int sweep) const {
+bool RowPlan::sweepsBackward(int sweep) const {
   if (!alongRow() || wholeRows || isSplit() || chain.rowExtent.isOpen() || sweep == 0)
     return false;
   int64_t bytesAtPosition = 0;
@@ -57,18 +57,19 @@ bool RowPlan::isPrefetched(const Access &access) const {
   if (access.isScalar() || access.unread)
     return false;
   const Size step = access.row.step();
-  bool isFar = step.isOpen() || std::abs(step.known()) * bytesOf(access.elementType()) >= prefetcherReach;
+  bool isBeyondPrefetcher = step.isOpen() || std::abs(step.known()) * bytesOf(access.elementType()) >= prefetcherReach;
   return !alongRow() && !split.wanted && sweeps > 1 && vectorDim + 1 == static_cast<int>(chain.dims.size()) &&
          access.isArgument() && access.producer < 0 && lanesOf(access) == LaneKind::Unit && access.row.isLinear() &&
-         isFar;
+         isBeyondPrefetcher;
 }
 
 bool RowPlan::isStreamed(const Access &access) const {
   auto memref = cast<MemRefType>(access.base.getType());
   int64_t element = bytesOf(access.elementType());
   const bool isKnown = memref.hasStaticShape();
-  if (!access.isArgument() || lanesOf(access) != LaneKind::Unit || !access.row.isLinear() || !access.curves.empty() ||
-      (isKnown ? memref.getNumElements() * element < strategy.streamBytes : !asksToStream))
+  if (!access.isArgument() || lanesOf(access) != LaneKind::Unit || !access.row.isLinear() ||
+      !access.nonlinear.empty() ||
+      (isKnown ? memref.getNumElements() * element < strategy.streamBytes : !checksStreaming))
     return false;
   // Every vector starts at a multiple of its size; consecutive stores then fill whole cache lines.
   int64_t vector = lanes * element;

@@ -26,7 +26,7 @@ bool quern::rows::wantsShortForm(const RowPlan &plan) {
   return false;
 }
 
-const StagePlan *quern::rows::heirOf(const RowPlan &plan, const KeptRead &read) {
+const StagePlan *quern::rows::replacementOf(const RowPlan &plan, const KeptRead &read) {
   auto isBefore = [&](const KeptRead &other) { return &other < &read && other.lastUse == read.lastUse; };
   if (llvm::any_of(plan.keptReads, isBefore))
     return nullptr;
@@ -43,7 +43,7 @@ int64_t quern::rows::keptAtPosition(const RowPlan &plan) {
     if (own.keptIn >= 0 && !stage.writesArgument && !own.storage)
       bytes += bytesOf(stage.outs[0].elementType());
   for (const KeptRead &read : plan.keptReads)
-    bytes += heirOf(plan, read) ? 0 : bytesOf(read.access->elementType());
+    bytes += replacementOf(plan, read) ? 0 : bytesOf(read.access->elementType());
   return bytes * (plan.alongRow() ? 1 : plan.lanes);
 }
 
@@ -53,7 +53,7 @@ int64_t quern::rows::longestShortRow(const RowPlan &plan) {
   return std::clamp<int64_t>(plan.strategy.scratchBytes / std::max<int64_t>(bytes, 1), 1, most);
 }
 
-int64_t quern::rows::vectorsHeld(const RowPlan &plan) {
+int64_t quern::rows::countRegisterVectors(const RowPlan &plan) {
   constexpr int64_t most = 6;
   if (!plan.alongRow() || plan.depth > 1 || plan.inHalves)
     return 0;

@@ -74,7 +74,7 @@ SweepEmitter::Values SweepEmitter::emitByBlocks(int64_t stepLength, function_ref
 }
 
 void SweepEmitter::emitSpace() {
-  if (plan.heldVectors)
+  if (plan.maxRegisterVectors)
     emitHeld(1);
   else
     emitRows();
@@ -95,11 +95,11 @@ void SweepEmitter::emitHeld(int64_t vectors) {
     entry = fits;
   const OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(fits.thenBlock());
-  held = vectors;
+  vectorsInRegisters = vectors;
   emitRows();
-  held = 0;
+  vectorsInRegisters = 0;
   b.setInsertionPointToStart(fits.elseBlock());
-  if (vectors < plan.heldVectors)
+  if (vectors < plan.maxRegisterVectors)
     return emitHeld(vectors + 1);
   Value isBlock = create<arith::CmpIOp>(arith::CmpIPredicate::sle, index(chain.rowExtent), index(lengthOfBlock()));
   auto ofBlock = [&] {
@@ -113,7 +113,7 @@ void SweepEmitter::emitHeld(int64_t vectors) {
 void SweepEmitter::emitIteration(Value iteration) {
   ofRow = {};
   emitParallelIndices(plan.isSplit() ? emitChunkIndex(iteration) : iteration);
-  if (held)
+  if (vectorsInRegisters)
     return emitHeldRow();
   if (!plan.shortRow || isOneBlock)
     return emitByWidth(/*isLong=*/false);
@@ -137,10 +137,10 @@ void SweepEmitter::emitIteration(Value iteration) {
 
 /// Emits straight-line code in which every value stays in registers across sweeps. The last vector may be partial.
 void SweepEmitter::emitHeldRow() {
-  std::swap(plan.stages, plan.heldStages);
-  partial.assign(held, Lanes());
+  std::swap(plan.stages, plan.registerStages);
+  partial.assign(vectorsInRegisters, Lanes());
   Lanes &lanes = partial.back();
-  Value extent = index(chain.rowExtent), before = index((held - 1) * plan.lanes);
+  Value extent = index(chain.rowExtent), before = index((vectorsInRegisters - 1) * plan.lanes);
   lanes.left = atEntry([&] { return create<arith::SubIOp>(extent, before); });
   lanes.mask = atEntry([&] { return prefixMask(lanes.left); });
   sweep = 0;
@@ -149,14 +149,14 @@ void SweepEmitter::emitHeldRow() {
   plan.streams = streams;
   ofStep = {};
   partial.clear();
-  std::swap(plan.stages, plan.heldStages);
+  std::swap(plan.stages, plan.registerStages);
 }
 
 void SweepEmitter::emitHeldSweep() {
-  columns = std::min(held, plan.columnsIn(sweep));
+  columns = std::min(vectorsInRegisters, plan.columnsIn(sweep));
   depth = 1;
   Values accumulators = freshAccumulators();
-  emitStep(index(0), held, accumulators);
+  emitStep(index(0), vectorsInRegisters, accumulators);
   finishReductions(accumulators);
 }
 

@@ -29,7 +29,7 @@ template <typename F> void VectorEmitter::forEachPiece(const Access &access, int
     if (count && first && apart)
       place = add(start, index(*apart));
     else if (count)
-      place = add(base, walk(at ? add(position, index(at)) : position, access.row));
+      place = add(base, addressAt(at ? add(position, index(at)) : position, access.row));
     start = first ? start : place;
     f(first, count, place);
   }

@@ -214,7 +214,7 @@ const Access *Planner::findDestination(unsigned kept) {
     const Access &out = stage.outs[0];
     if (stage.isElementwise() && stage.outs.size() == 1 && out.isArgument() && own.keptIn >= lastUse &&
         out.elementType() == chain.stages[kept].outs[0].elementType() && plan.lanesOf(out) == LaneKind::Unit &&
-        !plan.leavesCache(out) && !plan.isStreamed(out) && isFree(out, kept))
+        !plan.thrashesL2(out) && !plan.isStreamed(out) && isFree(out, kept))
       return &out;
   }
   return nullptr;
@@ -257,7 +257,7 @@ void Planner::keepDearReads() {
   for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages))
     for (const Access &in : stage.ins) {
       if (!in.isMemoryRead() || stage.perRow || in.row.isStill() ||
-          (plan.lanesOf(in) != LaneKind::Strided && !plan.leavesCache(in)))
+          (plan.lanesOf(in) != LaneKind::Strided && !plan.thrashesL2(in)))
         continue;
       auto *known =
           llvm::find_if(reads, [&](auto &read) { return read.first->base == in.base && read.first->sameAddress(in); });
@@ -322,8 +322,8 @@ void Planner::layOutScratch() {
     if (own.keptIn >= 0 && !stage.writesArgument && !own.storage)
       own.scratch = claim(bytesOfKept(stage.outs[0].elementType(), plan.columns));
   for (KeptRead &read : plan.keptReads) {
-    const StagePlan *heir = plan.shortRow ? heirOf(plan, read) : nullptr;
-    read.scratch = heir ? heir->scratch : claim(bytesOfKept(read.access->elementType(), plan.columns));
+    const StagePlan *replacement = plan.shortRow ? replacementOf(plan, read) : nullptr;
+    read.scratch = replacement ? replacement->scratch : claim(bytesOfKept(read.access->elementType(), plan.columns));
   }
   bool movesLanes = false;
   auto check = [&](const Access &access) {
@@ -356,8 +356,8 @@ void Planner::planStreaming() {
     }
   }
   plan.streams = most && !reduces;
-  plan.asksToStream &= plan.streams;
-  plan.streamsAlone = plan.streams && !plan.asksToStream && most < strategy.streamAlwaysBytes;
+  plan.checksStreaming &= plan.streams;
+  plan.streamsFullCallsOnly = plan.streams && !plan.checksStreaming && most < strategy.streamAlwaysBytes;
 }
 
 void Planner::countSpace() {
@@ -385,16 +385,16 @@ void Planner::placeOpen() {
     plan.longStages = plan.stages;
     plan.shortRow = 1; // provisional, until all kept values are known
   }
-  plan.asksToStream = true;
+  plan.checksStreaming = true;
   placeAll();
-  plan.heldVectors = vectorsHeld(plan);
-  if (!plan.heldVectors)
+  plan.maxRegisterVectors = countRegisterVectors(plan);
+  if (!plan.maxRegisterVectors)
     return;
   SmallVector<StagePlan, 8> stages = plan.stages;
   const int64_t bytes = plan.scratchBytes;
   recomputed.assign(chain.stages.size(), true);
   markUses();
-  plan.heldStages = std::exchange(plan.stages, std::move(stages));
+  plan.registerStages = std::exchange(plan.stages, std::move(stages));
   plan.scratchBytes = bytes;
 }
 
@@ -402,7 +402,7 @@ LogicalResult Planner::planSweeps() {
   if (chain.rowExtent.isOpen()) {
     placeOpen();
   } else {
-    plan.asksToStream = !plan.split.wanted && plan.hasOpenSpace() && !isLongRow();
+    plan.checksStreaming = !plan.split.wanted && plan.hasOpenSpace() && !isLongRow();
     placeAll();
   }
   if (losesResult) {
@@ -424,7 +424,7 @@ LogicalResult Planner::planSweeps() {
 /// All values stay in registers until the end, so there is one sweep, and nothing is kept.
 void Planner::planWholeRows() {
   plan.sweeps = 1;
-  bool isPartial = plan.mayLackRows() && !plan.masksFreely();
+  bool isPartial = plan.hasPartialVector() && !plan.masksFreely();
   chain.forEachAccess([&](Stage &, Access &access) {
     if (access.producer >= 0 || !access.isArgument())
       return;

@@ -64,18 +64,19 @@ struct RowPlan {
   /// for all rows.
   llvm::SmallVector<StagePlan, 8> longStages;
   int64_t shortRow = 0;
-  /// For rows of open length of at most `heldVectors` vectors: all values stay in registers, and nothing else is kept.
-  llvm::SmallVector<StagePlan, 8> heldStages;
-  int64_t heldVectors = 0;
+  /// For rows of open length of at most `maxRegisterVectors` vectors: all values stay in registers, and nothing else is
+  /// kept.
+  llvm::SmallVector<StagePlan, 8> registerStages;
+  int64_t maxRegisterVectors = 0;
   int64_t scratchBytes = 0;
   int64_t bytesAtPosition = 0; ///< open lengths, across rows: bytes per vector and position for later sweeps
   RowSplit split;
   int64_t sharedBytes = 0;
   bool streams = false; ///< true if the last sweep has a form with non-temporal stores
   /// True if only a call that computes all rows uses non-temporal stores: several threads together have more cache.
-  bool streamsAlone = false;
+  bool streamsFullCallsOnly = false;
   /// With open sizes, the kernel checks at run time whether the destination is large and its rows are aligned.
-  bool asksToStream = false;
+  bool checksStreaming = false;
   int64_t laneBuffer = -1; ///< offset in scratch of one vector, for lanes that are moved one by one; -1: none
 
   RowPlan(RowChain &chain, const RowsStrategy &strategy) : chain(chain), strategy(strategy) {}
@@ -85,7 +86,7 @@ struct RowPlan {
   /// Returns the parallel indices of the vector dim that one iteration covers.
   int64_t perGroup() const { return wholeRows ? wholeRows : columns * lanes; }
   /// Returns true if the last vector of whole rows may hold fewer rows.
-  bool mayLackRows() const;
+  bool hasPartialVector() const;
   /// Returns true if all rows of a vector of whole rows read the same contiguous elements of this operand.
   bool isSameForRows(const Access &access) const;
   /// Returns true if each row of a vector of whole rows reads one element of this operand, and these are contiguous.
@@ -108,10 +109,10 @@ struct RowPlan {
   int64_t opsToMove(const Access &access) const;
   /// Returns true if the vectors of a row map to so few L2 sets that the first ones are evicted before a later sweep.
   /// If sizes are open, this is assumed, and rows that fit scratch are kept.
-  bool leavesCache(const Access &access) const;
+  bool thrashesL2(const Access &access) const;
   /// Returns true if the sweep goes from the end of the row to its start, because the data that the sweep before it
   /// accessed last is still in L1. Such a sweep has no reductions and accesses more bytes than half of L1.
-  bool runsBackwards(int sweep) const;
+  bool sweepsBackward(int sweep) const;
   /// Returns true if the next iteration's elements are prefetched, because row positions are so far from each other
   /// that the hardware prefetcher does not follow.
   bool isPrefetched(const Access &access) const;
@@ -171,13 +172,13 @@ void chooseWholeRows(RowPlan &plan, double least);
 
 /// Forms of a row of open length (OpenPlan.cpp). wantsShortForm() decides whether short rows get separate forms,
 /// longestShortRow() the length up to which scratch holds their values, keptAtPosition() the bytes of these per row
-/// position, and vectorsHeld() the number of vectors that stay in registers.
+/// position, and countRegisterVectors() the number of vectors that stay in registers.
 bool wantsShortForm(const RowPlan &plan);
 int64_t keptAtPosition(const RowPlan &plan);
 /// Returns the stage whose kept values replace those of a kept read: a stage kept by the last sweep that uses the read.
-const StagePlan *heirOf(const RowPlan &plan, const KeptRead &read);
+const StagePlan *replacementOf(const RowPlan &plan, const KeptRead &read);
 int64_t longestShortRow(const RowPlan &plan);
-int64_t vectorsHeld(const RowPlan &plan);
+int64_t countRegisterVectors(const RowPlan &plan);
 
 /// Makes the plan. Fails only if the chain computes in a type wider than a vector, has too many dependent sweeps, or
 /// reads a value in a later sweep that is not stored.

@@ -20,7 +20,7 @@ using namespace quern::rows;
 
 namespace {
 
-constexpr int64_t mostRegisters = 4;     ///< registers of one vector; every live value of the row needs this many
+constexpr int64_t maxRegisters = 4;      ///< registers of one vector; every live value of the row needs this many
 constexpr double codeWeight = 0.02;      ///< weight of each further register: equally fast but shorter code is better
 constexpr double longCodeWeight = 0.005; ///< the same weight when compared with loops over the row
 constexpr double laneMoveCost = 1.25;
@@ -75,14 +75,16 @@ bool paysToCompact(const RowPlan &plan, int64_t registers) {
 
 } // namespace
 
-bool RowPlan::mayLackRows() const { return wholeRows > 1 && !chain.dims[vectorDim].extent.isMultipleOf(wholeRows); }
+bool RowPlan::hasPartialVector() const {
+  return wholeRows > 1 && !chain.dims[vectorDim].extent.isMultipleOf(wholeRows);
+}
 
 bool RowPlan::isSameForRows(const Access &access) const {
   return wholeRows > 1 && access.row.isLinear() && access.row.step() == 1 && access.strides[vectorDim] == 0;
 }
 
 bool RowPlan::isSameForGroups(const Access &access) const {
-  return !moves(*this, access) && access.curves.empty() &&
+  return !moves(*this, access) && access.nonlinear.empty() &&
          llvm::all_of(access.strides, [](Size stride) { return stride == 0; });
 }
 
@@ -114,7 +116,7 @@ void quern::rows::chooseWholeRows(RowPlan &plan, double least) {
   RowChain &chain = plan.chain;
   bool reduces = llvm::any_of(chain.stages, [](const Stage &stage) { return stage.reduces; });
   if (!reduces || chain.hasIndices() || chain.rowExtent.isBelow(2) ||
-      chain.rowExtent.mayExceed(mostRegisters * plan.registerLanes))
+      chain.rowExtent.mayExceed(maxRegisters * plan.registerLanes))
     return;
   const int64_t length = chain.rowExtent.known();
   for (const Stage &stage : chain.stages) // loops over the row can use non-temporal stores, which save more
@@ -141,7 +143,7 @@ void quern::rows::chooseWholeRows(RowPlan &plan, double least) {
       plan.groups = dim < 0 ? 1 : llvm::divideCeil(chain.dims[dim].extent.typical(), rows);
     }
   };
-  for (int64_t registers = 1; registers <= mostRegisters; registers *= 2) {
+  for (int64_t registers = 1; registers <= maxRegisters; registers *= 2) {
     int64_t lanes = registers * plan.registerLanes, rows = lanes / length;
     auto fills = [&](int64_t elements) { return elements <= lanes && (registers == 1 || elements * 2 > lanes); };
     if (fills(length))

@@ -143,7 +143,7 @@ void WholeRowEmitter::emitIteration(Value iteration) {
     limitRows();
     emitRowsOfVector();
   };
-  if (!plan.mayLackRows() || !chain.dims[plan.vectorDim].extent.isOpen() || !plan.masksFreely())
+  if (!plan.hasPartialVector() || !chain.dims[plan.vectorDim].extent.isOpen() || !plan.masksFreely())
     return some();
   // Masks of full registers cost as much as the arithmetic of a short row.
   auto all = [&] {
@@ -184,7 +184,7 @@ Value WholeRowEmitter::rowsLeft() {
 /// Sets the vector's lanes: those of its rows, fewer in the last iteration if the number of rows is not a multiple.
 void WholeRowEmitter::limitRows() {
   int64_t rows = plan.wholeRows;
-  if (!plan.mayLackRows()) {
+  if (!plan.hasPartialVector()) {
     partial.assign(1, wholeVector());
     return;
   }
@@ -296,7 +296,8 @@ void WholeRowEmitter::forEachLane(const Access &access, int64_t, function_ref<vo
   forRange(index(0), count, [&](Value row) {
     Value first = scaled(row, chain.rowExtent);
     Value start = plan.vectorDim < 0 ? base : add(base, scaled(row, access.strides[plan.vectorDim]));
-    forRange(index(0), index(positions),
-             [&](Value at) { f(add(first, at), access.row.isStill() ? start : add(start, walk(at, access.row))); });
+    forRange(index(0), index(positions), [&](Value at) {
+      f(add(first, at), access.row.isStill() ? start : add(start, addressAt(at, access.row)));
+    });
   });
 }

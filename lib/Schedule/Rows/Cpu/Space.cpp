@@ -27,11 +27,11 @@ static bool isCarrier(const RowChain &chain, int dim) {
 }
 
 bool RowPlan::mayCarryVectors(int dim) const {
-  bool curved = false;
+  bool nonlinear = false;
   chain.forEachPlace([&](Stage &, Access &access) {
-    curved |= llvm::any_of(access.curves, [&](auto &curve) { return static_cast<int>(curve.first) == dim; });
+    nonlinear |= llvm::any_of(access.nonlinear, [&](auto &entry) { return static_cast<int>(entry.first) == dim; });
   });
-  return !curved && (chain.dims[dim].limit < 0 || chain.dims[dim].weight == 1);
+  return !nonlinear && (chain.dims[dim].limit < 0 || chain.dims[dim].weight == 1);
 }
 
 Size RowPlan::lanesEnd() const {

@@ -41,7 +41,7 @@ Value SweepEmitter::emitMayStream() {
       widest = std::max(widest, bytesOf(out.elementType()));
     }
   Value aligned = create<arith::CmpIOp>(arith::CmpIPredicate::eq, misaligned, index(0));
-  if (!plan.streamsAlone && !plan.asksToStream)
+  if (!plan.streamsFullCallsOnly && !plan.checksStreaming)
     return aligned;
   Value space = index(plan.space);
   for (auto [size, divisor] : plan.factors) {
@@ -51,7 +51,7 @@ Value SweepEmitter::emitMayStream() {
   }
   Value count = create<arith::SubIOp>(kernel.end(), kernel.begin());
   Value all = create<arith::CmpIOp>(arith::CmpIPredicate::eq, count, space);
-  if (!plan.asksToStream)
+  if (!plan.checksStreaming)
     return both(aligned, all);
   Value bytes = scaled(index(widest), chain.rowExtent);
   for (const Dim &dim : chain.dims)

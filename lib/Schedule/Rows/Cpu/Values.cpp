@@ -128,7 +128,7 @@ void SweepEmitter::addToWide(const WideSum &sum, MutableArrayRef<Value> parts, V
     parts[0] = create<arith::AddFOp>(parts[0], create<arith::ExtFOp>(vec(sum.type), term));
     return;
   }
-  addKeepingLost(parts[0], parts[1], term);
+  addCompensated(parts[0], parts[1], term);
 }
 
 /// Converts wide sums back to the accumulators' types.
@@ -137,7 +137,7 @@ SweepEmitter::Values SweepEmitter::narrowed(ArrayRef<WideSum> sums, ArrayRef<Val
     ArrayRef<Value> own = parts.take_front(sum.parts);
     parts = parts.drop_front(sum.parts);
     if (own.size() == 2)
-      return addLost(own[0], own[1]);
+      return addError(own[0], own[1]);
     return sum.isWide && !plan.inHalves ? create<arith::TruncFOp>(vec(b.getF32Type()), own[0]).getResult() : own[0];
   });
 }

@@ -128,12 +128,12 @@ Value DeviceRowEmitter::isRow() {
   return is;
 }
 
-bool DeviceRowEmitter::keepsLost(Operation *like) { return plan.compensates() && isa<arith::AddFOp>(like); }
+bool DeviceRowEmitter::isCompensated(Operation *like) { return plan.compensates() && isa<arith::AddFOp>(like); }
 
 /// Emits the positions of a step: `count` positions of each work-item from `at` on, or from its first one if that is
 /// null. `endsInRow`: the row ends within the last ones.
 void DeviceRowEmitter::emitStep(Value at, int64_t count, bool endsInRow, Values &accumulators) {
-  if (!plan.isHeld) {
+  if (!plan.isInRegisters) {
     ofStep = {};
     cutFrom = -1;
   }
@@ -197,7 +197,7 @@ void DeviceRowEmitter::emitLoop(Value from, Value to, int64_t by, int64_t count,
 
 void DeviceRowEmitter::emitSweep() {
   Values accumulators = freshAccumulators();
-  if (plan.isHeld) {
+  if (plan.isInRegisters) {
     emitStep(Value(), plan.slots, !chain.rowExtent.isMultipleOf(plan.step()), accumulators);
   } else if (chain.rowExtent.isOpen()) {
     Value whole = scaled(create<arith::DivUIOp>(index(chain.rowExtent), index(plan.items)), plan.items);

@@ -41,7 +41,7 @@ private:
   void writeElements(int64_t count);
   bool mayOverwriteRead(const Access &output);
   void storeRowOutputs(llvm::ArrayRef<RowOutput> outputs) override;
-  bool keepsLost(mlir::Operation *like) override;
+  bool isCompensated(mlir::Operation *like) override;
   Value inRow(int64_t slot) override { return isCut(slot) ? inRowAtEnd : Value(); }
 
   // Boxes: the rows of a group as one contiguous range of memory (Boxes.cpp).

@@ -19,7 +19,7 @@ using namespace quern::rows;
 
 bool DeviceRowPlan::compensates() const {
   constexpr int64_t manyTerms = 128;
-  return !isHeld && chain.rowExtent.typical() / items > manyTerms;
+  return !isInRegisters && chain.rowExtent.typical() / items > manyTerms;
 }
 
 bool DeviceRowPlan::rowsFollowLanes() const {
@@ -29,8 +29,8 @@ bool DeviceRowPlan::rowsFollowLanes() const {
 
 bool DeviceRowPlan::isInVectors(const Access &access) const {
   auto isWhole = [&](Size stride) { return stride.isMultipleOf(width); };
-  auto isWholeCurve = [&](const std::pair<unsigned, Walk> &curve) {
-    return llvm::all_of(curve.second.digits(), [&](const Digit &digit) { return isWhole(digit.stride); });
+  auto isWholeFunction = [&](const std::pair<unsigned, AccessFunction> &entry) {
+    return llvm::all_of(entry.second.digits(), [&](const Digit &digit) { return isWhole(digit.stride); });
   };
   auto isWholeBeyondRun = [&](const Digit &digit) {
     return digit.unit == 1 || (digit.unit % width == 0 && isWhole(digit.stride));
@@ -38,13 +38,13 @@ bool DeviceRowPlan::isInVectors(const Access &access) const {
   bool isInRuns = access.row.isLinear() || (access.row.run() % width == 0 && access.row.shift() == 0 &&
                                             llvm::all_of(access.row.digits(), isWholeBeyondRun));
   return access.isArgument() && access.row.step() == 1 && isInRuns && isWhole(access.offset) &&
-         llvm::all_of(access.strides, isWhole) && llvm::all_of(access.curves, isWholeCurve) &&
+         llvm::all_of(access.strides, isWhole) && llvm::all_of(access.nonlinear, isWholeFunction) &&
          isDeviceVector(access.elementType(), width);
 }
 
 bool DeviceRowPlan::isInBox(const Access &access) const {
   return access.isArgument() && access.producer < 0 && access.row.isLinear() && access.row.step() == 1 &&
-         access.curves.empty() && !access.offset.isOpen() && access.strides.size() == 1 &&
+         access.nonlinear.empty() && !access.offset.isOpen() && access.strides.size() == 1 &&
          access.strides.front() == chain.rowExtent;
 }
 
@@ -64,7 +64,7 @@ public:
 private:
   bool isProduct() const;
   bool hasFunctions() const;
-  bool areWords(const Access &access, int dim) const;
+  bool continuesInWords(const Access &access, int dim) const;
   int64_t bytesSideBySide(int dim);
   int64_t bytesOfPosition();
   void shareAlongRow();
@@ -107,7 +107,7 @@ bool Planner::hasFunctions() const {
 
 /// Returns true if contiguous elements of the row form a word that is followed by the word of the dim's next index, as
 /// in packed weights of bytes.
-bool Planner::areWords(const Access &access, int dim) const {
+bool Planner::continuesInWords(const Access &access, int dim) const {
   int64_t run = access.row.run();
   return run > 1 && access.row.step() == 1 && access.strides[dim] == run &&
          run * bytesOf(access.elementType()) == deviceWordBytes && chain.rowExtent.isMultipleOf(run);
@@ -123,7 +123,7 @@ int64_t Planner::bytesSideBySide(int dim) {
     if (stage.perRow || !access.isArgument() || access.producer >= 0)
       return;
     bool isWrite = llvm::any_of(stage.outs, [&](const Access &out) { return &out == &access; });
-    bool isOfWords = isVectorized && dim >= 0 && areWords(access, dim);
+    bool isOfWords = isVectorized && dim >= 0 && continuesInWords(access, dim);
     bool isAdjacent = isOfWords || (dim < 0 ? access.row.step() : access.strides[dim]) == 1;
     if (!isAdjacent || (isVectorized && !isWrite && !known.insert(access.base).second))
       return;
@@ -155,7 +155,7 @@ int64_t Planner::bytesOfPosition() {
 void Planner::shareAlongRow() {
   constexpr int64_t ofSubGroup = 16, ofGroup = 8, ofStep = 4;
   int64_t length = chain.rowExtent.typical(), bytes = bytesOfPosition();
-  int64_t most = std::max<int64_t>(1, strategy.heldBytes / bytes);
+  int64_t most = std::max<int64_t>(1, strategy.registerBytes / bytes);
   auto slotsOf = [&](int64_t items) { return static_cast<int64_t>(llvm::divideCeil(length, items)); };
   bool isKnown = !chain.rowExtent.isOpen();
   if (isVectorized)
@@ -171,8 +171,8 @@ void Planner::shareAlongRow() {
     plan.share = RowShare::Group;
     plan.items = plan.subGroup;
     // Each lane combines the results of at most a few sub-groups.
-    const int64_t mostItems = std::min(strategy.maxGroup, 16 * plan.subGroup * plan.subGroup);
-    while (2 * plan.items <= mostItems && slotsOf(plan.items) > std::min(most, ofGroup))
+    const int64_t maxItems = std::min(strategy.maxGroup, 16 * plan.subGroup * plan.subGroup);
+    while (2 * plan.items <= maxItems && slotsOf(plan.items) > std::min(most, ofGroup))
       plan.items *= 2;
     plan.group = plan.items;
   }
@@ -182,8 +182,8 @@ void Planner::shareAlongRow() {
     plan.subGroup = 8;
     most *= 2;
   }
-  plan.isHeld = isKnown && plan.slots <= most;
-  if (!plan.isHeld)
+  plan.isInRegisters = isKnown && plan.slots <= most;
+  if (!plan.isInRegisters)
     plan.slots = isKnown ? std::min(most, ofStep) : 1;
   if (isKnown && !isVectorized)
     takeNeighbours(most);
@@ -202,7 +202,7 @@ void Planner::takeNeighbours(int64_t most) {
   });
   for (plan.width = widest ? strategy.vectorBytes / widest : 1; plan.width > 1; plan.width /= 2) {
     int64_t slots = plan.slots;
-    if (plan.isHeld)
+    if (plan.isInRegisters)
       slots = static_cast<int64_t>(llvm::divideCeil(chain.rowExtent.known(), plan.width * plan.items)) * plan.width;
     bool isWhole = chain.rowExtent.isMultipleOf(plan.width) && slots % plan.width == 0 && slots <= most &&
                    4 * slots <= 5 * plan.slots;
@@ -221,7 +221,7 @@ void Planner::takeNeighbours(int64_t most) {
 void Planner::giveRowsToItems() {
   constexpr int64_t ofStep = 8;
   // Reductions do not need all positions in registers at once.
-  int64_t most = std::max<int64_t>(1, 2 * strategy.heldBytes / bytesOfPosition());
+  int64_t most = std::max<int64_t>(1, 2 * strategy.registerBytes / bytesOfPosition());
   plan.share = RowShare::Item;
   plan.items = 1;
   // Sub-groups of 8 are used if those of 16 would start within a run of neighboring rows.
@@ -229,8 +229,8 @@ void Planner::giveRowsToItems() {
   if (run % plan.subGroup && run % 8 == 0 && llvm::is_contained(strategy.subGroupSizes, 8))
     plan.subGroup = 8;
   plan.group = std::max(plan.subGroup, std::min(strategy.smallGroup, strategy.maxGroup));
-  plan.isHeld = !chain.rowExtent.mayExceed(most);
-  plan.slots = plan.isHeld ? chain.rowExtent.known() : chain.rowExtent.isOpen() ? 1 : std::min(most, ofStep);
+  plan.isInRegisters = !chain.rowExtent.mayExceed(most);
+  plan.slots = plan.isInRegisters ? chain.rowExtent.known() : chain.rowExtent.isOpen() ? 1 : std::min(most, ofStep);
   plan.rows = plan.group;
   if (isVectorized && vectorDim >= 0)
     takeWords();
@@ -239,7 +239,8 @@ void Planner::giveRowsToItems() {
 /// Words that are contiguous between neighboring work-items are moved in one access.
 void Planner::takeWords() {
   chain.forEachAccess([&](Stage &, Access &access) {
-    if (access.isArgument() && access.producer < 0 && areWords(access, vectorDim) && plan.slots % access.row.run() == 0)
+    if (access.isArgument() && access.producer < 0 && continuesInWords(access, vectorDim) &&
+        plan.slots % access.row.run() == 0)
       plan.width = std::max(plan.width, access.row.run());
   });
 }
@@ -261,7 +262,7 @@ void Planner::countRows() {
   constexpr int64_t usualVector = 16; // if the width of the driver's vectors is not known
   int64_t fewestRows = plan.isAlongRow() ? 1 : plan.subGroup > 1 ? plan.subGroup : usualVector;
   // A group is run by one thread; there should be enough groups for all threads of a processor.
-  if (isVectorized && open < 0 && (plan.isAlongRow() || !plan.isHeld))
+  if (isVectorized && open < 0 && (plan.isAlongRow() || !plan.isInRegisters))
     while (plan.rows > fewestRows && plan.count < manyGroups * plan.rows)
       plan.rows /= 2, plan.group /= 2;
   if (open >= 0 && plan.count == 1)
@@ -279,7 +280,7 @@ void Planner::countRows() {
 /// Uses group memory if neighboring rows are contiguous in memory: work-items that each read a row would access a
 /// different cache line at each position.
 void Planner::boxRows() {
-  bool isOneRun = plan.isHeld && chain.dims.size() == 1 && plan.order.size() == 1 && chain.limits.empty() &&
+  bool isOneRun = plan.isInRegisters && chain.dims.size() == 1 && plan.order.size() == 1 && chain.limits.empty() &&
                   chain.rowExtent.mayExceed(1);
   if (isVectorized || !isOneRun)
     return;
@@ -334,8 +335,8 @@ std::string DeviceRowPlan::text() const {
   std::string who = share == RowShare::SubGroup ? "a row to a sub-group of " + std::to_string(subGroup)
                     : share == RowShare::Group  ? "a row to a group"
                                                 : "a row to a work-item";
-  std::string how = isHeld ? "held in " + std::to_string(slots) + " values of a work-item"
-                           : std::to_string(sweeps) + " sweeps in steps of " + std::to_string(slots);
+  std::string how = isInRegisters ? "held in " + std::to_string(slots) + " values of a work-item"
+                                  : std::to_string(sweeps) + " sweeps in steps of " + std::to_string(slots);
   if (width > 1)
     how += ", " + std::to_string(width) + " side by side";
   if (isBoxed)

@@ -31,7 +31,7 @@ struct DeviceRowPlan {
   int64_t width = 1;     ///< contiguous positions of a work-item; divides `slots`; runs repeat every `items` × `width`
   /// True if the rows of work-items are contiguous: the group moves them as one range through group memory.
   bool isBoxed = false;
-  bool isHeld = false; ///< true if `slots` cover the whole row: each element is read once and written once
+  bool isInRegisters = false; ///< true if `slots` cover the whole row: each element is read once and written once
   int sweeps = 1;
   llvm::SmallVector<unsigned, 6> order; ///< dims of known extent, outermost first
   int64_t count = 1;                    ///< rows of those dims, including those past limits

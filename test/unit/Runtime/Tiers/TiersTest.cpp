@@ -202,7 +202,7 @@ TEST_F(TiersTest, HundredsAreSpecializedDuringExecution) {
 TEST_F(TiersTest, MoreJobsThanTheQueueCanHold) {
   const test::ScopedEnvironment slow("QUERN_FAKE", "slow");
   std::vector<std::unique_ptr<test::Run>> runs;
-  for (int64_t rows = 400; rows < 400 + 3 * static_cast<int64_t>(Specialiser::mostJobs); ++rows)
+  for (int64_t rows = 400; rows < 400 + 3 * static_cast<int64_t>(Specialiser::maxJobs); ++rows)
     runs.push_back(std::make_unique<test::Run>(device, test::lineOf(rows)));
   const test::ScopedEnvironment fast("QUERN_FAKE", "");
   EXPECT_EQ(waitSpecialised(runs.front()->kernel), quern_success)

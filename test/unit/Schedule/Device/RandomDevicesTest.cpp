@@ -50,7 +50,7 @@ DeviceStrategy randomDevice(std::mt19937_64 &random) {
   device.groupMemoryBytes = int64_t(1) << pick(11, 16);
   device.vectorBytes = pick(0, 1) ? 0 : int64_t(1) << pick(2, 4);
   if (pick(0, 1)) {
-    device.heldBytes = int64_t(1) << pick(4, 8);
+    device.registerBytes = int64_t(1) << pick(4, 8);
     device.smallGroup = int64_t(1) << pick(4, 8);
     device.lineBytes = int64_t(1) << pick(5, 7);
   }
@@ -67,7 +67,7 @@ std::string textOf(const DeviceStrategy &device) {
     text += ' ' + std::to_string(size);
   return text + ", groups up to " + std::to_string(device.maxGroup) + " (" + std::to_string(device.smallGroup) + "), " +
          std::to_string(device.groupMemoryBytes) + " bytes of group memory, " + std::to_string(device.vectorBytes) +
-         " bytes per access, " + std::to_string(device.heldBytes) + " bytes in registers, lines of " +
+         " bytes per access, " + std::to_string(device.registerBytes) + " bytes in registers, lines of " +
          std::to_string(device.lineBytes) + (device.isLastResort ? ", with all fallbacks allowed" : "");
 }
 

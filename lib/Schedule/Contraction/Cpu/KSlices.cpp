@@ -1,4 +1,4 @@
-//===- Cuts.cpp - Slices of K, one after another --------------------------===//
+//===- KSlices.cpp - Slices of K, one after another -----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -18,22 +18,22 @@ using namespace quern;
 using namespace quern::contractions;
 
 /// Fewer steps are multiplied about as fast as their sums are fetched.
-constexpr int64_t leastPrefetchSteps = 256;
+constexpr int64_t minPrefetchSteps = 256;
 
 /// Runs `body` for the tiles; the last one has separate code if the plan's tail does.
 void Emitter::forTiles(TileRange tiles, function_ref<void()> body) {
-  const Cuts &cuts = *plan.cuts;
+  const KSlices &slices = *plan.slices;
   const Value first = tiles.begin, end = tiles.end;
   auto emit = [&](Value number, bool isLast) {
     startTile(number, isLast);
-    if (cuts.parts > 1 && cuts.tiles > 1) {
+    if (slices.parts > 1 && slices.tiles > 1) {
       const int64_t ofTile = plan.scratchRows * plan.perRow * plan.lanes;
       tile.scratch = linear(0, {{number, ofTile}, {first, -ofTile}});
     }
     body();
   };
   const bool isLastApart = plan.tail == Tail::Separate;
-  if (plan.tiles == 1 || (cuts.tiles == 1 && !isLastApart))
+  if (plan.tiles == 1 || (slices.tiles == 1 && !isLastApart))
     return emit(first, isLastApart);
   Value last = index(plan.tiles - 1);
   forRange(first, isLastApart ? smaller(end, last) : end, [&](Value number) { emit(number, false); });
@@ -42,29 +42,30 @@ void Emitter::forTiles(TileRange tiles, function_ref<void()> body) {
 }
 
 /// Creates a loop over groups of tiles if all rows are one chunk, otherwise over chunks.
-scf::ForOp Emitter::makeCutLoop() {
+scf::ForOp Emitter::makeSlicedLoop() {
   if (plan.chunks == 1)
-    return create<scf::ForOp>(kernel.begin(), kernel.end(), index(plan.cuts->tiles));
+    return create<scf::ForOp>(kernel.begin(), kernel.end(), index(plan.slices->tiles));
   Value tiles = index(plan.tiles), end = linear(plan.tiles - 1, {{kernel.end(), 1}});
   return create<scf::ForOp>(create<arith::DivUIOp>(kernel.begin(), tiles), create<arith::DivUIOp>(end, tiles),
                             index(1));
 }
 
 /// The iterations of one chunk that this call computes share the copy of lhs.
-void Emitter::emitCutLoop(Value at) {
-  const int64_t together = plan.cuts->tiles;
+void Emitter::emitSlicedLoop(Value at) {
+  const int64_t together = plan.slices->tiles;
   if (plan.chunks == 1)
-    return emitCuts({at, smaller(linear(together, {{at, 1}}), kernel.end())}, index(0));
+    return emitSlices({at, smaller(linear(together, {{at, 1}}), kernel.end())}, index(0));
   Value begin = larger(linear(0, {{kernel.begin(), 1}, {at, -plan.tiles}}), index(0)),
         end = smaller(linear(0, {{kernel.end(), 1}, {at, -plan.tiles}}), index(plan.tiles));
   forRange(
-      begin, end, [&](Value first) { emitCuts({first, smaller(linear(together, {{first, 1}}), end)}, at); }, together);
+      begin, end, [&](Value first) { emitSlices({first, smaller(linear(together, {{first, 1}}), end)}, at); },
+      together);
 }
 
-void Emitter::emitCuts(TileRange tiles, Value chunk) {
-  const Cuts &cuts = *plan.cuts;
+void Emitter::emitSlices(TileRange tiles, Value chunk) {
+  const KSlices &slices = *plan.slices;
   const RowRange rows = rowsOf(chunk);
-  if (cuts.parts == 1)
+  if (slices.parts == 1)
     return emitPart(tiles, chunk, rows, index(0));
   chunkRow = rows.begin;
   forTiles(tiles, [&] {
@@ -72,7 +73,7 @@ void Emitter::emitCuts(TileRange tiles, Value chunk) {
     forRange(rows.begin, rows.end, [&](Value row) { storeSums(row, startSums(row, 1)); });
   });
   forRange(
-      index(0), index(cuts.product.steps()), [&](Value begin) { emitPart(tiles, chunk, rows, begin); }, cuts.steps);
+      index(0), index(slices.product.steps()), [&](Value begin) { emitPart(tiles, chunk, rows, begin); }, slices.steps);
   forTiles(tiles, [&] {
     chunkRow = rows.begin;
     emitScratchRows(rows.begin, rows.end);
@@ -81,17 +82,17 @@ void Emitter::emitCuts(TileRange tiles, Value chunk) {
 
 /// Computes one slice of K, or all of K, for the tiles of an iteration.
 void Emitter::emitPart(TileRange tiles, Value chunk, RowRange rows, Value begin) {
-  const Cuts &cuts = *plan.cuts;
-  cut = {begin, smaller(linear(cuts.steps, {{begin, 1}}), index(cuts.product.steps())), {}, {}};
-  if (cuts.hasLhs)
+  const KSlices &slices = *plan.slices;
+  slice = {begin, smaller(linear(slices.steps, {{begin, 1}}), index(slices.product.steps())), {}, {}};
+  if (slices.hasLhs)
     copyLhs(rows);
   forTiles(tiles, [&] {
-    if (cuts.hasRhs)
+    if (slices.hasRhs)
       copyRhs();
-    if (cuts.parts == 1) {
+    if (slices.parts == 1) {
       emitShift();
       forBlocks(chunk, [&](Value row, int64_t height) {
-        if (cuts.steps >= leastPrefetchSteps)
+        if (slices.steps >= minPrefetchSteps)
           prefetchStarts(row, height);
         emitBlock(row, height);
       });
@@ -107,7 +108,7 @@ void Emitter::emitPart(TileRange tiles, Value chunk, RowRange rows, Value begin)
       storeSums(row, sums);
     });
   });
-  cut = {};
+  slice = {};
 }
 
 /// Prefetches the initial sums of the next block: its rows are too far from each other for hardware prefetchers.
@@ -125,22 +126,22 @@ void Emitter::prefetchStarts(Value row, int64_t rows) {
 
 /// Runs `body` for the steps of a slice, each with its indices along K.
 void Emitter::forSteps(function_ref<void(Value step, ArrayRef<Value> k)> body) {
-  const Cuts &cuts = *plan.cuts;
-  if (!cuts.hasPairs)
-    return forRange(cut.begin, cut.end, [&](Value k) { body(k, k); });
-  const bool isOdd = cuts.wholeSteps < cuts.product.steps();
-  Value whole = index(cuts.wholeSteps);
-  forRange(cut.begin, isOdd ? smaller(cut.end, whole) : cut.end,
+  const KSlices &slices = *plan.slices;
+  if (!slices.hasPairs)
+    return forRange(slice.begin, slice.end, [&](Value k) { body(k, k); });
+  const bool isOdd = slices.wholeSteps < slices.product.steps();
+  Value whole = index(slices.wholeSteps);
+  forRange(slice.begin, isOdd ? smaller(slice.end, whole) : slice.end,
            [&](Value step) { body(step, {linear(0, {{step, 2}}), linear(1, {{step, 2}})}); });
   if (isOdd)
-    forRange(larger(cut.begin, whole), cut.end, [&](Value step) { body(step, linear(0, {{step, 2}})); });
+    forRange(larger(slice.begin, whole), slice.end, [&](Value step) { body(step, linear(0, {{step, 2}})); });
 }
 
 /// Returns a vector in the form in which a copy stores it.
 Value Emitter::copyOf(const Product::Factor &from, const Product::Factor &to, ArrayRef<Value> k,
                       function_ref<Value(Value)> load) {
   Value first = load(k[0]);
-  if (plan.cuts->hasPairs)
+  if (plan.slices->hasPairs)
     return makePairs(b, chain.products[0], first, k.size() > 1 ? load(k[1]) : zeros(vec(b.getBF16Type())));
   return to.conversions.empty() ? convert(b, from, first) : first;
 }
@@ -154,9 +155,9 @@ Value Emitter::copiesAt(int64_t bytes, int64_t elements, Type element) {
 
 /// Copies rows by the vector; the last vector overlaps the one before it.
 void Emitter::copyLhs(RowRange rows) {
-  const Cuts &cuts = *plan.cuts;
-  const Product &from = chain.products[0], &to = cuts.product;
-  Value copy = copiesAt(cuts.lhsCopy, cuts.steps * cuts.lhsStride, plan.copied(to.lhs)),
+  const KSlices &slices = *plan.slices;
+  const Product &from = chain.products[0], &to = slices.product;
+  Value copy = copiesAt(slices.lhsCopy, slices.steps * slices.lhsStride, plan.copied(to.lhs)),
         source = kernel.arguments.lookup(from.lhs.base);
   Value lastRow = difference(rows.end, index(plan.lanes));
   forSteps([&](Value step, ArrayRef<Value> k) {
@@ -169,38 +170,40 @@ void Emitter::copyLhs(RowRange rows) {
             return loadVector(source, place, plan.lanes, Value(), plan.lanes);
           });
           Value place = linear(
-              0, {{row, to.packed}, {rows.begin, -to.packed}, {step, cuts.lhsStride}, {cut.begin, -cuts.lhsStride}});
+              0,
+              {{row, to.packed}, {rows.begin, -to.packed}, {step, slices.lhsStride}, {slice.begin, -slices.lhsStride}});
           create<vector::StoreOp>(v, copy, ValueRange{place});
         },
         plan.lanes);
   });
-  cut.lhs = copy;
+  slice.lhs = copy;
 }
 
 void Emitter::copyRhs() {
-  const Cuts &cuts = *plan.cuts;
+  const KSlices &slices = *plan.slices;
   const Product &from = chain.products[0];
-  Value copy = copiesAt(cuts.rhsCopy, cuts.steps * plan.elementsOfStep(cuts.product), plan.copied(cuts.product.rhs));
+  Value copy =
+      copiesAt(slices.rhsCopy, slices.steps * plan.elementsOfStep(slices.product), plan.copied(slices.product.rhs));
   Value source = kernel.arguments.lookup(from.rhs.base);
   forSteps([&](Value step, ArrayRef<Value> k) {
     for (size_t sum = 0; sum < from.sums.size(); ++sum)
       for (int64_t v = 0; v < plan.columnVectors && tile.vectors[v].count; ++v) {
         Value loaded =
-            copyOf(from.rhs, cuts.product.rhs, k, [&](Value element) { return loadRhs(0, source, element, sum, v); });
+            copyOf(from.rhs, slices.product.rhs, k, [&](Value element) { return loadRhs(0, source, element, sum, v); });
         create<vector::StoreOp>(loaded, copy, ValueRange{copyAt(step, sum, v)});
       }
   });
-  cut.rhs = copy;
+  slice.rhs = copy;
 }
 
 Value Emitter::copyAt(Value step, size_t sum, int64_t vector) {
-  const int64_t ofStep = plan.elementsOfStep(plan.cuts->product), ofVector = plan.lanes * plan.cuts->product.packed;
-  return linear((static_cast<int64_t>(sum) * plan.columnVectors + vector) * ofVector + further * ofStep,
-                {{step, ofStep}, {cut.begin, -ofStep}});
+  const int64_t ofStep = plan.elementsOfStep(plan.slices->product), ofVector = plan.lanes * plan.slices->product.packed;
+  return linear((static_cast<int64_t>(sum) * plan.columnVectors + vector) * ofVector + unrollIndex * ofStep,
+                {{step, ofStep}, {slice.begin, -ofStep}});
 }
 
 Value Emitter::loadCopy(Value step, size_t sum, int64_t vector) {
-  const Product &product = plan.cuts->product;
+  const Product &product = plan.slices->product;
   auto type = VectorType::get({plan.lanes * product.packed}, plan.copied(product.rhs));
-  return create<vector::LoadOp>(type, cut.rhs, ValueRange{copyAt(step, sum, vector)});
+  return create<vector::LoadOp>(type, slice.rhs, ValueRange{copyAt(step, sum, vector)});
 }

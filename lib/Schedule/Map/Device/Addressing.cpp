@@ -1,4 +1,4 @@
-//===- Places.cpp - The addresses of the points of a map -----------------===//
+//===- Addressing.cpp - The addresses of the points of a map --------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -16,10 +16,10 @@ using namespace quern;
 using namespace quern::maps;
 
 /// Returns the address of index `at` of a non-linear axis, relative to the axis' start.
-Value DeviceMapEmitter::walk(Value at, const Walk &way) {
-  Value sum = index(-way.start());
-  at = add(at, like(at, way.shift()));
-  for (const Digit &digit : way.digits()) {
+Value DeviceMapEmitter::addressAt(Value at, const AccessFunction &function) {
+  Value sum = index(-function.start());
+  at = add(at, like(at, function.shift()));
+  for (const Digit &digit : function.digits()) {
     Value term = divided(at, digit.unit);
     sum = add(sum, scaled(wide(digit.modulus ? modulo(term, digit.modulus) : term), digit.stride));
   }
@@ -31,9 +31,9 @@ void DeviceMapEmitter::emitBox(Value box) {
   SmallVector<unsigned> axes = llvm::to_vector(llvm::seq<unsigned>(0, problem.axes.size()));
   auto lead = [&](unsigned a) {
     Size stride = problem.destination().strides[a];
-    for (auto &[axis, walk] : problem.destination().curves)
+    for (auto &[axis, function] : problem.destination().nonlinear)
       if (axis == a)
-        stride = walk.digits().back().stride;
+        stride = function.digits().back().stride;
     return stride;
   };
   llvm::sort(axes, [&](unsigned x, unsigned y) { return std::make_pair(lead(x), x) < std::make_pair(lead(y), y); });
@@ -75,9 +75,9 @@ void DeviceMapEmitter::emitBox(Value box) {
         base = add(base, scaled(scaled(wide(at), count), stride));
       else if (stride != 0)
         base = add(base, scaled(wide(at), count * stride.known()));
-      for (auto &[axis, way] : operand.curves)
+      for (auto &[axis, function] : operand.nonlinear)
         if (axis == a)
-          base = add(base, walk(at, way));
+          base = add(base, addressAt(at, function));
     }
     for (auto [limit, own] : llvm::zip_equal(problem.limits, left))
       if (limit.weights[a])
@@ -114,7 +114,7 @@ bool DeviceMapEmitter::isOfItem(const Operand &operand) const {
     bool isLimited = llvm::any_of(problem.limits, [&](const Limit &limit) { return limit.weights[a]; });
     return !isLimited && problem.axes[a].extent.isMultipleOf(plan.counts[a]);
   };
-  for (const auto &[axis, way] : operand.curves)
+  for (const auto &[axis, function] : operand.nonlinear)
     if (!isWhole(axis))
       return false;
   int64_t unit = 1;
@@ -179,7 +179,7 @@ Value DeviceMapEmitter::digitAlong(const Point &point, unsigned axis) {
       Value index = digit.neighbour ? add(digit.number, narrow(digit.neighbour)) : digit.number;
       const int64_t step = point.order.step(axis);
       index = scaled(index, step);
-      return point.further && step > 1 ? add(index, point.further) : index;
+      return point.indexInVector && step > 1 ? add(index, point.indexInVector) : index;
     }
     unit *= part.count;
   }
@@ -237,8 +237,8 @@ Value DeviceMapEmitter::addressOf(const Point &point, ArrayRef<Size> strides, Va
   Value sum = isShort ? number(0) : index(0), apart = index(0);
   int64_t unit = 1;
   ArrayRef<Part> parts = point.order.axes.parts;
-  if (point.further)
-    sum = add(sum, scaled(isShort ? point.further : wide(point.further), strides[parts.front().axis]));
+  if (point.indexInVector)
+    sum = add(sum, scaled(isShort ? point.indexInVector : wide(point.indexInVector), strides[parts.front().axis]));
   while (!parts.empty()) {
     const Size stride = point.order.stride(strides, parts.front().axis);
     const int64_t step = stride.isOpen() ? point.order.step(parts.front().axis) : 1;

@@ -1,4 +1,4 @@
-//===- Batch.cpp - A loop around a schedule --------------------------------===//
+//===- Batch.cpp - A loop around a schedule -------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -7,7 +7,7 @@
 // kernel becomes the body of a loop, in which buffers start at the current index.
 //
 //===----------------------------------------------------------------------===//
-#include "Schedule/Build/Batch.h"
+#include "Schedule/Batch/Batch.h"
 
 #include "IR/QuernDialect.h"
 #include "IR/Strides.h"

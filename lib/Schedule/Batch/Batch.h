@@ -1,4 +1,4 @@
-//===- Batch.h - A loop around a schedule ----------------------------------===//
+//===- Batch.h - A loop around a schedule ---------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -7,8 +7,8 @@
 // a schedule of one product serves all of them.
 //
 //===----------------------------------------------------------------------===//
-#ifndef QUERN_SCHEDULE_BUILD_BATCH_H
-#define QUERN_SCHEDULE_BUILD_BATCH_H
+#ifndef QUERN_SCHEDULE_BATCH_BATCH_H
+#define QUERN_SCHEDULE_BATCH_BATCH_H
 
 #include "Schedule/Problem/Problem.h"
 
@@ -27,4 +27,4 @@ mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>> scheduleBatch(const Probl
 
 } // namespace quern
 
-#endif // QUERN_SCHEDULE_BUILD_BATCH_H
+#endif // QUERN_SCHEDULE_BATCH_BATCH_H

@@ -84,7 +84,7 @@ enum class scratchpad_mode { library = quern_scratchpad_mode_library, user = que
 enum class tiers {
   by_default = quern_tiers_default,
   both = quern_tiers_both,
-  specialised = quern_tiers_specialised,
+  specialized = quern_tiers_specialized,
   family = quern_tiers_family
 };
 

@@ -18,7 +18,7 @@ typedef enum QUERN_INT {
   quern_event_fail = 4,    /**< a function failed, except with quern_not_required or quern_last_impl_reached */
   /** on a library thread: the specialized kernel of primitives that run a family kernel is ready, or could not be
      created (quern_tiers.h) */
-  quern_event_specialise = 8,
+  quern_event_specialize = 8,
   /** on any thread: a server of the remote cache is suspended (status quern_runtime_error), or answers again
      (quern_remote.h) */
   quern_event_remote = 16

@@ -25,12 +25,12 @@ typedef struct {
 
 /** One call of a launch: function(&args, 0, iterations), or disjoint ranges of it on several threads. */
 typedef struct {
-  quern_kernel_fn function; /**< the kernel */
-  quern_kernel_args_t args; /**< its arguments; `scratch` is null: each concurrent call needs its own */
-  int32_t buffer_count;     /**< number of args.buffers */
-  int32_t beside_previous;  /**< 1: independent of the call before it; the two may run concurrently */
-  int64_t iterations;       /**< number of iterations */
-  int64_t ns_per_iteration; /**< estimate for one core in ns; 0: unknown */
+  quern_kernel_fn function;        /**< the kernel */
+  quern_kernel_args_t args;        /**< its arguments; `scratch` is null: each concurrent call needs its own */
+  int32_t buffer_count;            /**< number of args.buffers */
+  int32_t independent_of_previous; /**< 1: independent of the call before it; the two may run concurrently */
+  int64_t iterations;              /**< number of iterations */
+  int64_t ns_per_iteration;        /**< estimate for one core in ns; 0: unknown */
 } quern_launch_call_t;
 
 /**

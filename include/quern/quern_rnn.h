@@ -70,12 +70,12 @@ typedef struct {
   size_t size; /**< sizeof(quern_rnn_backward_t); fields beyond it are absent */
   /** The RNN, with its own size and with prop_kind forward_training; layouts may differ from those of the hint. */
   const quern_rnn_forward_t *forward;
-  const_quern_memory_desc_t diff_src_layer_desc;     /**< gradient of src_layer */
-  const_quern_memory_desc_t diff_src_iter_desc;      /**< gradient of src_iter */
-  const_quern_memory_desc_t diff_src_iter_c_desc;    /**< gradient of src_iter_c */
-  const_quern_memory_desc_t diff_attention_desc;     /**< gradient of attention */
-  const_quern_memory_desc_t diff_weights_layer_desc; /**< gradient of weights_layer */
-  const_quern_memory_desc_t diff_weights_iter_desc;  /**< gradient of weights_iter */
+  const_quern_memory_desc_t diff_src_layer_desc;          /**< gradient of src_layer */
+  const_quern_memory_desc_t diff_src_iter_desc;           /**< gradient of src_iter */
+  const_quern_memory_desc_t diff_src_iter_c_desc;         /**< gradient of src_iter_c */
+  const_quern_memory_desc_t diff_attention_desc;          /**< gradient of attention */
+  const_quern_memory_desc_t diff_weights_layer_desc;      /**< gradient of weights_layer */
+  const_quern_memory_desc_t diff_weights_iter_desc;       /**< gradient of weights_iter */
   const_quern_memory_desc_t diff_weights_peephole_desc;   /**< gradient of weights_peephole */
   const_quern_memory_desc_t diff_weights_projection_desc; /**< gradient of weights_projection */
   const_quern_memory_desc_t diff_bias_desc;               /**< gradient of bias */

@@ -15,7 +15,7 @@ extern "C" {
 /*
  * If memory, disk and packs lack a kernel, but a pack has the kernel of its family (one kernel for all sizes),
  * quern_primitive_create() returns with the family kernel, and a library thread compiles the specialized kernel.
- * Executions that start after it is ready use it. QUERN_TIERS selects `both` (the default), `specialised` (families are
+ * Executions that start after it is ready use it. QUERN_TIERS selects `both` (the default), `specialized` (families are
  * ignored) or `family` (problems that a family covers are not compiled).
  */
 
@@ -23,7 +23,7 @@ extern "C" {
 typedef enum QUERN_INT {
   quern_tiers_default = 0,     /**< the choice of QUERN_TIERS */
   quern_tiers_both = 1,        /**< first the kernel of the family, then the specialized kernel */
-  quern_tiers_specialised = 2, /**< only the specialized kernel */
+  quern_tiers_specialized = 2, /**< only the specialized kernel */
   quern_tiers_family = 3       /**< only the kernel of the family, if there is one */
 } quern_tiers_t;
 
@@ -38,7 +38,7 @@ QUERN_API quern_status_t quern_primitive_attr_get_tiers(
 
 /**
  * Sets the kernels that primitives with these attributes may run. The choice is not part of the problem: its text and
- * its kernels are the same. With the deterministic attribute, quern_tiers_both means quern_tiers_specialised, so the
+ * its kernels are the same. With the deterministic attribute, quern_tiers_both means quern_tiers_specialized, so the
  * kernel of a primitive never changes.
  *
  * @param attr The attributes to modify.
@@ -56,7 +56,7 @@ QUERN_API quern_status_t quern_primitive_attr_set_tiers(
  * @return quern_success; quern_not_required: the primitive keeps the kernel of its family. If the kernel cannot be
  *         created, the statuses of quern_primitive_create().
  */
-QUERN_API quern_status_t quern_primitive_wait_specialised(const_quern_primitive_t primitive) QUERN_NOEXCEPT;
+QUERN_API quern_status_t quern_primitive_wait_specialized(const_quern_primitive_t primitive) QUERN_NOEXCEPT;
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -117,7 +117,7 @@ typedef enum QUERN_INT {
   quern_convolution = 5, /**< a post-op only */
   quern_eltwise = 7,     /**< a primitive and a post-op */
   quern_rnn = 11,
-  quern_gemm = 12, /**< a matrix product in the text form; its functions are in quern_gemm.h */
+  quern_gemm = 12,   /**< a matrix product in the text form; its functions are in quern_gemm.h */
   quern_binary = 13, /**< a primitive and a post-op */
   quern_prelu = 18,  /**< a post-op only */
   quern_softmax = 19,

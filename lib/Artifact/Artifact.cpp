@@ -185,7 +185,7 @@ std::string Artifact::launchText() const {
   size_t nextLoop = 0;
   std::vector<uint32_t> open; // end steps of the surrounding loops
   for (uint32_t i = 0; i < steps.size(); ++i) {
-    text += text.empty() ? "" : steps[i].besidePrevious ? " | " : ", ";
+    text += text.empty() ? "" : steps[i].independentOfPrevious ? " | " : ", ";
     for (; nextLoop < loops.size() && loops[nextLoop].first == i; ++nextLoop) {
       text += "loop " + loops[nextLoop].trips.text() + " { ";
       open.push_back(loops[nextLoop].end);

@@ -78,8 +78,8 @@ struct LaunchStep {
   /// Estimate in ns on one core; 0: unknown. The runtime limits the number of threads by the amount of work.
   int64_t nsPerIteration = 0;
   std::vector<SizeFactor> factors;
-  std::vector<StepBuffer> buffers{}; ///< the entry's buffers; empty: the buffers of all arguments
-  bool besidePrevious = false;       ///< true if the step may run concurrently with the previous one
+  std::vector<StepBuffer> buffers{};  ///< the entry's buffers; empty: the buffers of all arguments
+  bool independentOfPrevious = false; ///< true if the step may run concurrently with the previous one
 };
 
 /// Runs steps [first, end) `trips` times; never if that is negative. A loop is listed before those that it contains;

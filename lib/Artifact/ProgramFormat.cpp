@@ -39,7 +39,7 @@ void write(const LaunchStep &step, ByteWriter &out) {
     out.put(buffer.buffer);
     write(buffer.byteOffset, out);
   }
-  out.put<uint32_t>(step.besidePrevious);
+  out.put<uint32_t>(step.independentOfPrevious);
 }
 
 /// Reads the parts in the order in which they are stored. An error about a polynomial names its owner.
@@ -243,11 +243,11 @@ Result<void> ProgramReader::readStep() {
   for (auto readPart : {&ProgramReader::readFactors, &ProgramReader::readBuffers})
     if (Result<void> read = (this->*readPart)(step); !read)
       return read;
-  auto beside = in.get<uint32_t>();
-  if (in.ok() && (beside > 1 || (beside && (i == 0 || atEdge[i]))))
-    return runtimeError("artifact step ", i, " has flag ", beside,
+  auto independent = in.get<uint32_t>();
+  if (in.ok() && (independent > 1 || (independent && (i == 0 || atEdge[i]))))
+    return runtimeError("artifact step ", i, " has flag ", independent,
                         " for independence of the step before, which it cannot have");
-  step.besidePrevious = beside != 0;
+  step.independentOfPrevious = independent != 0;
   artifact.steps.push_back(std::move(step));
   return {};
 }

@@ -11,8 +11,8 @@
 
 #include "Compiler/Compiler.h"
 #include "Compiler/Functions.h"
+#include "Functions/Canonicalize/Canonicalize.h"
 #include "Functions/Check.h"
-#include "Functions/Forms/Forms.h"
 #include "quern-compiler/Bridge.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"

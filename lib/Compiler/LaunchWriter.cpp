@@ -69,7 +69,7 @@ Result<void> LaunchWriter::addStep(const KernelCall &call, ArrayRef<Launch::Regi
   if (!buffers)
     return buffers.takeError();
   artifact.steps.push_back({position, kernel.getSpace(), kernel.getNsPerIteration(), factorsOf(kernel),
-                            std::move(*buffers), call.besidePrevious});
+                            std::move(*buffers), call.independentOfPrevious});
   artifact.scratchBytesPerThread = std::max(artifact.scratchBytesPerThread, kernel.getScratchBytes());
   artifact.sharedScratchBytes = std::max(artifact.sharedScratchBytes, kernel.getSharedBytes());
   return {};

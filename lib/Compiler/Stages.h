@@ -11,7 +11,7 @@
 #define QUERN_COMPILER_STAGES_H
 
 #include "Desc/Target.h"
-#include "Functions/Forms/Upstream.h"
+#include "Functions/Canonicalize/Upstream.h"
 #include "Targets/Backend.h"
 
 #include "mlir/IR/BuiltinOps.h"

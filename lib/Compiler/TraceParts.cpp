@@ -77,7 +77,7 @@ llvm::json::Object programAsJson(const Artifact &artifact, const std::vector<Arg
     steps.push_back(llvm::json::Object{{"kernel", artifact.entries[step.entry]},
                                        {"iterations", iterations},
                                        {"buffers", std::move(used)},
-                                       {"beside", step.besidePrevious}});
+                                       {"independent", step.independentOfPrevious}});
   }
   for (const LaunchLoop &loop : artifact.loops)
     loops.push_back(llvm::json::Object{{"trips", loop.trips.text()}, {"first", loop.first}, {"end", loop.end}});

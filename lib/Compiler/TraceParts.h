@@ -20,7 +20,7 @@ namespace quern {
 llvm::json::Array opinionsAsJson(mlir::ModuleOp module, const Backend &backend, const Target &target);
 
 /// Returns the launch program:
-/// `{"buffers": [{"name", "kind", "bytes"}], "steps": [{"kernel", "iterations", "buffers", "beside"}],`
+/// `{"buffers": [{"name", "kind", "bytes"}], "steps": [{"kernel", "iterations", "buffers", "independent"}],`
 /// `"loops": [{"trips", "first", "end"}]}`. Numbers that an execution computes are text. A step's buffers are
 /// [position, offset].
 llvm::json::Object programAsJson(const Artifact &artifact, const std::vector<ArgumentInfo> &arguments,

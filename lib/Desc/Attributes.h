@@ -108,7 +108,7 @@ struct UncomputedAttributes {
 };
 
 /// Kernels that a primitive may run. `Both` starts with the family's; `Default` follows QUERN_TIERS.
-enum class Tiers { Default, Both, Specialised, Family };
+enum class Tiers { Default, Both, Specialized, Family };
 
 inline constexpr size_t maxPostOps = 32;
 

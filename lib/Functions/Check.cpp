@@ -9,8 +9,8 @@
 #include "Functions/Check.h"
 
 #include "Functions/Functions.h"
+#include "Functions/Locations.h"
 #include "Functions/OpenSizes.h"
-#include "Functions/Places.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -75,7 +75,7 @@ std::string whyNotTaken(Type type) {
 }
 
 /// Returns true for operations that targets have instructions or expansions for (Transforms/Math), and for those that
-/// reading replaces by such (Forms/Scalars.cpp).
+/// reading replaces by such (Canonicalize/Scalars.cpp).
 bool isComputed(Operation &op) {
   if (isa<arith::RemFOp, arith::MulSIExtendedOp, arith::MulUIExtendedOp, arith::AddUIExtendedOp, arith::ScalingExtFOp,
           arith::ScalingTruncFOp>(op))

@@ -12,8 +12,8 @@
 #include "Functions/Functions.h"
 
 #include "Functions/Check.h"
+#include "Functions/Locations.h"
 #include "Functions/OpenSizes.h"
-#include "Functions/Places.h"
 #include "IR/Naive.h"
 #include "IR/QuernDialect.h"
 

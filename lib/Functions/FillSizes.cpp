@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "Functions/Functions.h"
 
-#include "Functions/Forms/Forms.h"
+#include "Functions/Canonicalize/Canonicalize.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

@@ -10,7 +10,7 @@
 #include "Functions/OpenSizes.h"
 
 #include "Functions/Check.h"
-#include "Functions/Places.h"
+#include "Functions/Locations.h"
 #include "IR/Polynomials.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

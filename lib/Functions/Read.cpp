@@ -4,11 +4,11 @@
 //===----------------------------------------------------------------------===//
 #include "Functions/Functions.h"
 
+#include "Functions/Canonicalize/Canonicalize.h"
+#include "Functions/Canonicalize/Upstream.h"
 #include "Functions/Check.h"
-#include "Functions/Forms/Forms.h"
-#include "Functions/Forms/Upstream.h"
+#include "Functions/Locations.h"
 #include "Functions/OpenSizes.h"
-#include "Functions/Places.h"
 #include "Functions/Text.h"
 #include "IR/QuernDialect.h"
 
@@ -38,7 +38,7 @@ public:
   explicit FirstError(MLIRContext &context)
       : handler(&context, [this](Diagnostic &diagnostic) {
           if (diagnostic.getSeverity() == DiagnosticSeverity::Error && text.empty()) {
-            text = concat("at ", placeOf(diagnostic.getLocation()), ": ", diagnostic.str());
+            text = concat("at ", locationOf(diagnostic.getLocation()), ": ", diagnostic.str());
             text.resize(std::min({text.find('\n'), text.size(), size_t(500)}));
           }
           return success();
@@ -164,10 +164,10 @@ Result<ReadFunction> functions::read(Upstream &upstream, std::string_view bytes,
   loadNumbers(*chosen);
   const SmallVector<unsigned> kept = argumentsOfEmpty(*chosen); // simplifying erases the operations
   if (mlir::failed(decompose(*chosen, upstream)))
-    return unimplemented(nameAndPlaceOf(*chosen), " has an operation that cannot be decomposed: ", error.take());
+    return unimplemented(nameAndLocationOf(*chosen), " has an operation that cannot be decomposed: ", error.take());
   simplifyReductions(*chosen);
   if (mlir::failed(putOnMemrefs(*chosen, upstream)))
-    return unimplemented("the tensors of ", nameAndPlaceOf(*chosen), " cannot be bufferized: ", error.take());
+    return unimplemented("the tensors of ", nameAndLocationOf(*chosen), " cannot be bufferized: ", error.take());
   eraseEmpty(*chosen, kept);
   separateStarts(*chosen, starts == ProductStarts::Separate);
   Result<OpenSizes> sizes = OpenSizes::of(*chosen);
@@ -183,7 +183,7 @@ Result<ReadFunction> functions::read(Upstream &upstream, std::string_view bytes,
   if (!uses)
     return uses.takeError();
   result.uses = std::move(*uses);
-  grantLicences(*chosen);
+  setFastMathFlags(*chosen);
   if (Result<void> ok = describeArguments(*chosen, result); !ok)
     return ok.takeError();
   return std::move(result);

@@ -172,10 +172,10 @@ LogicalResult ProgramReader::readCall(CallAttr call, unsigned depth, bool isFirs
   if (call.getBuffers().size() != problem.arguments)
     return error() << "@" << name << " takes " << problem.arguments << " buffers; a call names "
                    << call.getBuffers().size();
-  if (call.getBeside() && isFirst)
-    return error() << "a call of @" << name << " is marked `beside`, but does not follow a call";
+  if (call.getIndependent() && isFirst)
+    return error() << "a call of @" << name << " is marked `independent`, but does not follow a call";
   problem.isCalled = true;
-  KernelCall read{nullptr, {}, call.getBeside()};
+  KernelCall read{nullptr, {}, call.getIndependent()};
   for (BufferAttr buffer : call.getBuffers()) {
     KernelCall::Buffer &passed = read.buffers.emplace_back(KernelCall::Buffer{buffer.getName(), {}});
     if (failed(readValue(passed.byteOffset, buffer.getOffset(), depth,
@@ -186,7 +186,7 @@ LogicalResult ProgramReader::readCall(CallAttr call, unsigned depth, bool isFirs
     auto traits = attrOf<KernelAttr>(kernel);
     KernelCall &one = launch.calls.emplace_back(read);
     one.kernel = kernel;
-    one.besidePrevious &= kernel == problem.kernels.front() && !(traits && traits.getSharedBytes());
+    one.independentOfPrevious &= kernel == problem.kernels.front() && !(traits && traits.getSharedBytes());
   }
   return success();
 }

@@ -24,7 +24,7 @@ struct KernelCall {
   };
   mlir::Operation *kernel;
   llvm::SmallVector<Buffer, 4> buffers; ///< one for each argument of the kernel
-  bool besidePrevious = false;          ///< true if the call is independent of the one before
+  bool independentOfPrevious = false;   ///< true if the call is independent of the one before
 };
 
 struct Launch {

@@ -38,11 +38,11 @@ static FailureOr<AffineExpr> parseExpr(AsmParser &parser) {
   return expr;
 }
 
-static ParseResult parseBeside(AsmParser &parser, bool &beside) {
-  beside = succeeded(parser.parseOptionalKeyword("beside"));
+static ParseResult parseIndependent(AsmParser &parser, bool &independent) {
+  independent = succeeded(parser.parseOptionalKeyword("independent"));
   return success();
 }
-static void printBeside(AsmPrinter &printer, bool beside) { printer << (beside ? " beside" : ""); }
+static void printIndependent(AsmPrinter &printer, bool independent) { printer << (independent ? " independent" : ""); }
 
 static ParseResult parseSteps(AsmParser &parser, SmallVector<Attribute> &steps) {
   StringRef kind;
@@ -115,10 +115,10 @@ KernelAttr KernelAttr::withScratchBytes(int64_t bytes) const {
 }
 
 /// Returns the relaxations that an op of this kind may have.
-static Licence licencesFor(Operation *op) {
+static Relaxation relaxationsFor(Operation *op) {
   if (isa<math::ExpOp>(op))
-    return Licence::Nonpositive | Licence::Unrounded;
-  return isa<math::ExpM1Op>(op) ? Licence::Nonpositive : isa<linalg::LinalgOp>(op) ? Licence::Bf16 : Licence();
+    return Relaxation::Nonpositive | Relaxation::Unrounded;
+  return isa<math::ExpM1Op>(op) ? Relaxation::Nonpositive : isa<linalg::LinalgOp>(op) ? Relaxation::Bf16 : Relaxation();
 }
 
 LogicalResult QuernDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
@@ -142,11 +142,11 @@ LogicalResult QuernDialect::verifyOperationAttribute(Operation *op, NamedAttribu
     return module && isa<ProgramAttr>(value) ? success(succeeded(launchOf(module)))
                                              : require(false, "#quern.program<…> on a module");
   }
-  if (name != LicenceAttr::name)
+  if (name != RelaxationAttr::name)
     return op->emitError() << name << " is not an attribute of an operation";
-  auto licence = dyn_cast<LicenceAttr>(value);
-  return require(licence && bitEnumContainsAll(licencesFor(op), licence.getValue()),
-                 "#quern.licence<…> of relaxations that " + op->getName().getStringRef() + " allows");
+  auto relaxation = dyn_cast<RelaxationAttr>(value);
+  return require(relaxation && bitEnumContainsAll(relaxationsFor(op), relaxation.getValue()),
+                 "#quern.relax<…> of relaxations that " + op->getName().getStringRef() + " allows");
 }
 
 LogicalResult QuernDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned argIndex,

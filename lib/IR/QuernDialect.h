@@ -41,12 +41,12 @@ template <typename T> T attrOf(mlir::Operation *op) { return op->getAttrOfType<T
 
 inline bool isKernel(mlir::Operation *op) { return op->hasAttr(KernelAttr::name); }
 
-inline void addLicence(mlir::Operation *op, Licence licence) {
-  op->setAttr(LicenceAttr::name, LicenceAttr::get(op->getContext(), licence));
+inline void addRelaxation(mlir::Operation *op, Relaxation relaxation) {
+  op->setAttr(RelaxationAttr::name, RelaxationAttr::get(op->getContext(), relaxation));
 }
-inline bool hasLicence(mlir::Operation *op, Licence licence) {
-  auto given = attrOf<LicenceAttr>(op);
-  return given && bitEnumContainsAll(given.getValue(), licence);
+inline bool hasRelaxation(mlir::Operation *op, Relaxation relaxation) {
+  auto given = attrOf<RelaxationAttr>(op);
+  return given && bitEnumContainsAll(given.getValue(), relaxation);
 }
 
 } // namespace quern

@@ -26,7 +26,7 @@ class Quern_Number<string default = "0"> : DefaultValuedParameter<"int64_t", def
 
 //===- Relaxations --------------------------------------------------------===//
 
-def Quern_Licence : I32BitEnumAttr<"Licence", "deviations that an op allows", [
+def Quern_Relaxation : I32BitEnumAttr<"Relaxation", "deviations that an op allows", [
     I32BitEnumAttrCaseBit<"Nonpositive", 0, "nonpositive">, // exp and expm1: the argument is <= 0 or NaN
     I32BitEnumAttrCaseBit<"Unrounded", 1, "unrounded">,     // exp of an unrounded sum whose second term is tiny
     I32BitEnumAttrCaseBit<"Bf16", 2, "bf16">                // product: f32 factors may be rounded to bf16
@@ -36,7 +36,7 @@ def Quern_Licence : I32BitEnumAttr<"Licence", "deviations that an op allows", [
   let separator = ", ";
 }
 
-def Quern_LicenceAttr : EnumAttr<Quern_Dialect, Quern_Licence, "licence"> { let assemblyFormat = "`<` $value `>`"; }
+def Quern_RelaxationAttr : EnumAttr<Quern_Dialect, Quern_Relaxation, "relax"> { let assemblyFormat = "`<` $value `>`"; }
 
 //===- Kernels ------------------------------------------------------------===//
 
@@ -102,11 +102,11 @@ def Quern_BufferAttr : Quern_Attr<"Buffer", "buffer"> {
 }
 
 def Quern_CallAttr : Quern_Attr<"Call", "call"> {
-  let summary = "a call of a problem, with one buffer for each of its arguments; `beside`: independent of the previous "
-                "call";
+  let summary = "a call of a problem, with one buffer for each of its arguments; `independent`: independent of the "
+                "previous call";
   let parameters = (ins "::mlir::FlatSymbolRefAttr":$problem, ArrayRefParameter<"BufferAttr">:$buffers,
-                        DefaultValuedParameter<"bool", "false">:$beside);
-  let assemblyFormat = "`` $problem `` `(` $buffers `)` `` custom<Beside>($beside)";
+                        DefaultValuedParameter<"bool", "false">:$independent);
+  let assemblyFormat = "`` $problem `` `(` $buffers `)` `` custom<Independent>($independent)";
 }
 
 def Quern_LoopAttr : Quern_Attr<"Loop", "loop"> {

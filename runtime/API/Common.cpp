@@ -94,9 +94,9 @@ void deliver(const Event &event, quern_listener_t listener, void *context) {
     wrap(event.primitive, &told.primitive);
     told.origin = event.origin;
   }
-  const PrimitiveDescObject specialised{event.problem};
+  const PrimitiveDescObject specialized{event.problem};
   if (event.problem) {
-    wrap(&specialised, &told.primitive_desc);
+    wrap(&specialized, &told.primitive_desc);
     told.origin = event.origin;
   }
   told.nargs = static_cast<int>(event.arguments.size());

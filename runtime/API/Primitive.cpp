@@ -132,10 +132,10 @@ quern_status_t quern_primitive_get_info(const_quern_primitive_t handle, quern_pr
 
 quern_status_t quern_primitive_destroy(quern_primitive_t handle) noexcept { return destroy(unwrap(handle)); }
 
-quern_status_t quern_primitive_wait_specialised(const_quern_primitive_t handle) noexcept {
+quern_status_t quern_primitive_wait_specialized(const_quern_primitive_t handle) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("primitive", handle);
-    return unwrap(handle)->waitSpecialised();
+    return unwrap(handle)->waitSpecialized();
   });
 }
 

@@ -41,7 +41,7 @@ struct Observers {
   /// Computes the set of wanted events. Requires exclusive ownership of the mutex.
   void update() {
     constexpr unsigned ofLevel[] = {0, EventExecute | EventRemote,
-                                    EventExecute | EventRemote | EventCreate | EventCompile | EventSpecialise};
+                                    EventExecute | EventRemote | EventCreate | EventCompile | EventSpecialize};
     unsigned wanted = verbose < 0 ? detail::verboseUnread : ofLevel[verbose];
     for (const Listener &listener : listeners)
       wanted |= listener.events;
@@ -79,7 +79,7 @@ struct Writing {
   const ForkSection section;
 };
 
-void tell(const Event &event) {
+void notifyListeners(const Event &event) {
   if (inListener)
     return;
   Observers &observers = Observers::process();
@@ -135,7 +135,7 @@ void setVerboseLevel(int level) {
 
 Result<void> setListener(quern_listener_t listener, void *context, unsigned events, EventDelivery deliver) {
   constexpr unsigned known =
-      quern_event_create | quern_event_execute | quern_event_fail | quern_event_specialise | quern_event_remote;
+      quern_event_create | quern_event_execute | quern_event_fail | quern_event_specialize | quern_event_remote;
   if (events & ~known)
     return invalidArguments("events 0x", std::hex, events, " are not of quern_event_kind_t; all of those are 0x",
                             known);
@@ -158,30 +158,30 @@ void reportCreated(const Primitive &primitive) {
   if (printsAt(2))
     printLine("create", nameOfOrigin(info.origin), primitive.problem().verified(), primitive.problem().text(),
               info.create_ns, info.key);
-  tell({.kind = quern_event_create, .ns = info.create_ns, .primitive = &primitive, .origin = info.origin});
+  notifyListeners({.kind = quern_event_create, .ns = info.create_ns, .primitive = &primitive, .origin = info.origin});
 }
 
 void reportCompiled(const VerifiedProblem &problem, const KernelKey &key, const std::string &stages, int64_t ns) {
   printLine("compile", stages, problem, problem.desc.text(), ns, key.digest.hex());
 }
 
-void reportSpecialised(const std::shared_ptr<const Problem> &problem, quern_origin_t origin, const Error &error,
+void reportSpecialized(const std::shared_ptr<const Problem> &problem, quern_origin_t origin, const Error &error,
                        int64_t ns) {
   if (printsAt(2))
-    printLine("specialise", error.status == Status::Success ? nameOfOrigin(origin) : "failed", problem->verified(),
+    printLine("specialize", error.status == Status::Success ? nameOfOrigin(origin) : "failed", problem->verified(),
               problem->text(), ns, problem->key().digest.hex());
-  tell({.kind = quern_event_specialise,
-        .ns = ns,
-        .problem = problem,
-        .origin = origin,
-        .status = error.status,
-        .message = error.message.c_str()});
+  notifyListeners({.kind = quern_event_specialize,
+                   .ns = ns,
+                   .problem = problem,
+                   .origin = origin,
+                   .status = error.status,
+                   .message = error.message.c_str()});
 }
 
 void reportExecuted(const Primitive &primitive, std::span<const quern_exec_arg_t> arguments, int64_t ns) {
   if (printsAt(1))
     printLine("exec", "cpu", primitive.problem().verified(), primitive.problem().text(), ns, primitive.info().key);
-  tell({.kind = quern_event_execute, .ns = ns, .primitive = &primitive, .arguments = arguments});
+  notifyListeners({.kind = quern_event_execute, .ns = ns, .primitive = &primitive, .arguments = arguments});
 }
 
 void reportRemote(bool isGivenUp, const char *message) noexcept {
@@ -189,7 +189,8 @@ void reportRemote(bool isGivenUp, const char *message) noexcept {
     std::printf("quern,remote,%s,%s\n", isGivenUp ? "off" : "on", message);
     std::fflush(stdout);
   }
-  tell({.kind = quern_event_remote, .status = isGivenUp ? Status::RuntimeError : Status::Success, .message = message});
+  notifyListeners(
+      {.kind = quern_event_remote, .status = isGivenUp ? Status::RuntimeError : Status::Success, .message = message});
 }
 
 void reportDebug(const std::string &key, const std::string &message) {
@@ -200,7 +201,7 @@ void reportDebug(const std::string &key, const std::string &message) {
 }
 
 void reportFailed(const char *function, Status status, const char *message) noexcept {
-  tell({.kind = quern_event_fail, .status = status, .function = function, .message = message});
+  notifyListeners({.kind = quern_event_fail, .status = status, .function = function, .message = message});
 }
 
 } // namespace quern

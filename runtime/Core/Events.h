@@ -34,7 +34,7 @@ enum Events : unsigned {
   EventCreate = quern_event_create,
   EventExecute = quern_event_execute,
   EventFail = quern_event_fail,
-  EventSpecialise = quern_event_specialise,
+  EventSpecialize = quern_event_specialize,
   EventRemote = quern_event_remote,
   EventCompile = 1u << 16,
 };
@@ -74,7 +74,7 @@ bool isInListener();
 // Call the functions below only if the event is wanted. `ns` is the duration.
 void reportCreated(const Primitive &primitive);
 /// Reports a compilation in the background. `error` is the reason if it failed.
-void reportSpecialised(const std::shared_ptr<const Problem> &problem, quern_origin_t origin, const Error &error,
+void reportSpecialized(const std::shared_ptr<const Problem> &problem, quern_origin_t origin, const Error &error,
                        int64_t ns);
 void reportExecuted(const Primitive &primitive, std::span<const quern_exec_arg_t> arguments, int64_t ns);
 /// Reports a compilation. `stages` lists the time of each stage; `ns` is the total, including the time between stages.

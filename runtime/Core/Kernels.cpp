@@ -14,7 +14,7 @@
 #include "Core/Events.h"
 #include "Core/NativeCode.h"
 #include "Cpu/CpuExecutable.h"
-#include "Debug/Announce.h"
+#include "Debug/CodeRegistration.h"
 #include "Tiers/Family.h"
 
 #include "quern-compiler/Bridge.h"
@@ -132,7 +132,7 @@ KernelKey keyOnDevice(const KernelKey &key, const Kernels::DeviceRef &device) {
 constexpr const char *remoteLibraryName = "libquern-remote.so.0";
 
 /// Called by libquern-remote, which must not be unwound by an exception.
-void tellOfRemote(void *, int isOpen, const char *message) noexcept {
+void reportRemoteChange(void *, int isOpen, const char *message) noexcept {
   if (isWanted(EventRemote))
     reportRemote(isOpen != 0, message);
 }
@@ -159,7 +159,7 @@ Kernels &Kernels::process() {
 
 Kernels::Kernels()
     : packSet(installedPacks()),
-      remoteCache([] { return fileBesideLibrary("QUERN_REMOTE_LIBRARY", remoteLibraryName); }, tellOfRemote),
+      remoteCache([] { return fileBesideLibrary("QUERN_REMOTE_LIBRARY", remoteLibraryName); }, reportRemoteChange),
       diskCache(std::make_shared<DiskCache>(DiskCache::defaultDirectory())) {}
 
 Result<AcquiredKernel> Kernels::acquire(const VerifiedProblem &problem, const KernelKey &key, const Target &target,
@@ -221,8 +221,8 @@ Result<AcquiredKernel> Kernels::acquireTier(const VerifiedProblem &problem, cons
   return family.executable ? Result<AcquiredKernel>(std::move(family)) : acquired;
 }
 
-Result<AcquiredKernel> Kernels::acquireApart(const VerifiedProblem &problem, const KernelKey &key, const Target &target,
-                                             const std::atomic<bool> *isCut) {
+Result<AcquiredKernel> Kernels::acquireUnshared(const VerifiedProblem &problem, const KernelKey &key,
+                                                const Target &target, const std::atomic<bool> *isCut) {
   const DeviceRef onHost;
   const Request request{problem, key, target, onHost, isCut};
   const std::shared_ptr<DiskCache> disk = this->disk();

@@ -70,8 +70,8 @@ public:
                                      Tiers tiers);
   /// Like acquire() on the host, but other requests for the key do not wait for this compilation. Returns NotRequired
   /// if `*isCut` became true during a wait for another process or host. `isCut` may be null.
-  Result<AcquiredKernel> acquireApart(const VerifiedProblem &problem, const KernelKey &key, const Target &target,
-                                      const std::atomic<bool> *isCut);
+  Result<AcquiredKernel> acquireUnshared(const VerifiedProblem &problem, const KernelKey &key, const Target &target,
+                                         const std::atomic<bool> *isCut);
   /// Loads an artifact that the caller passes. Fails with `invalid_arguments` if it is damaged, of another problem or
   /// build, or for an instruction set that `target` does not include. Cache sizes may differ: they affect speed, not
   /// results. If `entries` is not empty, the artifact has no code, and these are its functions, already linked.

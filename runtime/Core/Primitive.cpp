@@ -13,7 +13,7 @@
 #include "Core/Overlap.h"
 #include "Desc/Text/TextForm.h"
 #include "Support/Cancellation.h"
-#include "Tiers/Specialiser.h"
+#include "Tiers/Specializer.h"
 
 #include <algorithm>
 #include <numeric>
@@ -82,7 +82,7 @@ Result<std::unique_ptr<Primitive>> Primitive::make(PrimitiveDescObject desc, Res
     primitive->promotion = std::make_shared<Promotion>(primitive->desc.problem);
     primitive->isPromotable = tiers == Tiers::Both;
     if (primitive->isPromotable)
-      Specialiser::process().request(primitive->promotion);
+      Specializer::process().request(primitive->promotion);
   }
   primitive->createNs = nowNs() - start;
   if (isWanted(EventCreate))
@@ -155,7 +155,7 @@ Error Primitive::misplaced(const Slot &slot, const Memory &memory) const {
                           slot.engine->device == problem().engine()->device ? "the stream" : "the primitive has it");
 }
 
-Result<void> Primitive::collect(std::span<const quern_exec_arg_t> arguments, Given &given) const {
+Result<void> Primitive::collect(std::span<const quern_exec_arg_t> arguments, BoundArguments &given) const {
   SlotSet present(slots.size());
   size_t count = 0, next = 0; // `present` detects duplicates; arguments often come in the order of slots
   for (const quern_exec_arg_t &argument : arguments) {
@@ -193,7 +193,7 @@ Result<void> Primitive::collect(std::span<const quern_exec_arg_t> arguments, Giv
   return {};
 }
 
-Result<void> Primitive::collectSizes(Given &given) const {
+Result<void> Primitive::collectSizes(BoundArguments &given) const {
   const VerifiedProblem &verified = problem().verified();
   std::span<int64_t> left(given.sizes, sizeCount);
   OfSlots<const TensorDesc *> descs(verified.arguments.size());
@@ -214,7 +214,7 @@ Result<void> Primitive::collectSizes(Given &given) const {
   return checkVectors(verified, {descs.data(), verified.arguments.size()});
 }
 
-Result<void> Primitive::checkOverlap(const Given &given) const {
+Result<void> Primitive::checkOverlap(const BoundArguments &given) const {
   const auto startOf = [](const Memory &memory) {
     return reinterpret_cast<uintptr_t>(memory.data) + static_cast<uintptr_t>(memory.firstByte);
   };
@@ -254,7 +254,7 @@ Error Primitive::overlapping(const Slot &output, const Memory &written, const Sl
 }
 
 /// Checks that the header in the memory is the one that a forward primitive of the same problem writes.
-Result<void> Primitive::checkHeader(const Given &given) const {
+Result<void> Primitive::checkHeader(const BoundArguments &given) const {
   const Slot &slot = slots[headed];
   const Memory &memory = *given.memories[headed];
   const char *bytes = static_cast<const char *>(memory.data) + memory.firstByte;
@@ -279,7 +279,7 @@ Result<void> Primitive::checkHeader(const Given &given) const {
 
 /// Returns true if a runtime dim of this execution is 0. One of several sources may be empty while others have
 /// elements.
-bool Primitive::isEmpty(const Given &given) const {
+bool Primitive::isEmpty(const BoundArguments &given) const {
   const auto isSource = [](const Slot &slot) {
     return slot.index >= QUERN_ARG_MULTIPLE_SRC && slot.index < QUERN_ARG_MULTIPLE_SRC + static_cast<int>(maxSources);
   };
@@ -293,7 +293,7 @@ Result<void> Primitive::execute(Stream &stream, std::span<const quern_exec_arg_t
                                 const EventLinks *links) const {
   if (stream.engine.get() != problem().engine().get())
     return invalidArguments("the stream is of another engine than the primitive");
-  Given given(slots.size(), sizeCount);
+  BoundArguments given(slots.size(), sizeCount);
   if (Result<void> collected = collect(arguments, given); !collected)
     return collected;
   if ((!kernel && !problem().isCopy()) || isEmpty(given))
@@ -315,7 +315,7 @@ Result<void> Primitive::execute(Stream &stream, std::span<const quern_exec_arg_t
   return done;
 }
 
-Result<void> Primitive::run(Stream &stream, const Given &given, const EventLinks *links) const {
+Result<void> Primitive::run(Stream &stream, const BoundArguments &given, const EventLinks *links) const {
   const size_t count = problem().verified().arguments.size();
   const Executable *executable = running();
   const bool isOfFamily = promotion && executable == kernel.get();
@@ -333,7 +333,8 @@ Result<void> Primitive::run(Stream &stream, const Given &given, const EventLinks
 }
 
 /// Runs a call that needs the size and the allocation of each argument.
-Result<void> Primitive::runDescribed(Stream &stream, const Given &given, Call &call, const EventLinks *links) const {
+Result<void> Primitive::runDescribed(Stream &stream, const BoundArguments &given, Call &call,
+                                     const EventLinks *links) const {
   const size_t count = call.buffers.size();
   OfSlots<bool> isScalar(count);
   OfSlots<int64_t> bytes(count);
@@ -354,7 +355,7 @@ Result<void> Primitive::runDescribed(Stream &stream, const Given &given, Call &c
 
 /// Runs a call with one tensor on the host, which the device accesses through a copy, or on another device, which is
 /// copied through the host and waited for.
-Result<void> Primitive::runAcross(Stream &stream, const Given &given, const Call &onDevice,
+Result<void> Primitive::runAcross(Stream &stream, const BoundArguments &given, const Call &onDevice,
                                   const EventLinks *links) const {
   const Slot &slot = slots[elsewhere];
   const Memory &memory = *given.memories[elsewhere];
@@ -385,19 +386,19 @@ Result<const Executable *> Primitive::executable() const {
   if (const Executable *own = promotion->promoted())
     return own;
   if (isPromotable) {
-    Result<void> done = Specialiser::process().wait(promotion);
+    Result<void> done = Specializer::process().wait(promotion);
     return done ? Result<const Executable *>(promotion->promoted()) : done.takeError();
   }
   Result<AcquiredKernel> acquired = problem().acquire();
   return acquired ? Result<const Executable *>(promotion->keep(acquired->executable)) : acquired.takeError();
 }
 
-Result<void> Primitive::waitSpecialised() const {
+Result<void> Primitive::waitSpecialized() const {
   if (!promotion || promotion->promoted())
     return {};
   if (!isPromotable)
     return Error{Status::NotRequired, "the primitive keeps the kernel of its family"};
-  return Specialiser::process().wait(promotion);
+  return Specializer::process().wait(promotion);
 }
 
 quern_primitive_info_t Primitive::info() const {

@@ -52,7 +52,7 @@ public:
   /// problem has no kernel. It lives as long as the primitive.
   Result<const Executable *> executable() const;
   /// Waits until executions run the specialized kernel. `not_required` if they keep the family's kernel (QUERN_TIERS).
-  Result<void> waitSpecialised() const;
+  Result<void> waitSpecialized() const;
   quern_primitive_info_t info() const;
 
 private:
@@ -82,9 +82,9 @@ private:
     StackArray<uint64_t, 1> words;
   };
   /// The buffers, memories and sizes of one execution, in the order of `slots`.
-  class Given {
+  class BoundArguments {
   public:
-    Given(size_t slots, size_t sizeCount)
+    BoundArguments(size_t slots, size_t sizeCount)
         : block(slots * 2 * sizeof(void *) + sizeCount * sizeof(int64_t)),
           buffers(reinterpret_cast<void **>(block.data())),
           memories(reinterpret_cast<const Memory **>(block.data() + slots * sizeof(void *))),
@@ -100,7 +100,7 @@ private:
   };
 
   static Result<std::unique_ptr<Primitive>> make(PrimitiveDescObject desc, Result<AcquiredKernel> acquired,
-                                                 int64_t start, Tiers tiers = Tiers::Specialised);
+                                                 int64_t start, Tiers tiers = Tiers::Specialized);
   Primitive(PrimitiveDescObject desc, AcquiredKernel acquired);
   Result<void> addSlots();
   /// Returns the kernel for an execution that starts now.
@@ -110,19 +110,20 @@ private:
   }
   /// Returns the slot of an argument, or slots.size(). Checks `likely` first.
   size_t findSlot(int32_t index, size_t likely) const;
-  Result<void> collect(std::span<const quern_exec_arg_t> arguments, Given &given) const;
+  Result<void> collect(std::span<const quern_exec_arg_t> arguments, BoundArguments &given) const;
   Error misplaced(const Slot &slot, const Memory &memory) const;
-  Result<void> collectSizes(Given &given) const;
-  Result<void> checkOverlap(const Given &given) const;
+  Result<void> collectSizes(BoundArguments &given) const;
+  Result<void> checkOverlap(const BoundArguments &given) const;
   /// Checks that the argument with a header has the header that the forward execution writes. Called only if there is
   /// one.
-  Result<void> checkHeader(const Given &given) const;
+  Result<void> checkHeader(const BoundArguments &given) const;
   Error overlapping(const Slot &output, const Memory &written, const Slot &other, const Memory &read) const;
-  bool isEmpty(const Given &given) const;
+  bool isEmpty(const BoundArguments &given) const;
   Error missing(const SlotSet &given) const;
-  Result<void> run(Stream &stream, const Given &given, const EventLinks *links) const;
-  Result<void> runDescribed(Stream &stream, const Given &given, Call &call, const EventLinks *links) const;
-  Result<void> runAcross(Stream &stream, const Given &given, const Call &onDevice, const EventLinks *links) const;
+  Result<void> run(Stream &stream, const BoundArguments &given, const EventLinks *links) const;
+  Result<void> runDescribed(Stream &stream, const BoundArguments &given, Call &call, const EventLinks *links) const;
+  Result<void> runAcross(Stream &stream, const BoundArguments &given, const Call &onDevice,
+                         const EventLinks *links) const;
 
   PrimitiveDescObject desc;
   std::shared_ptr<const Executable> kernel; ///< kernel that the primitive starts with

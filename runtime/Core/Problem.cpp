@@ -178,26 +178,26 @@ static Result<Tiers> tiersOfEnvironment() {
   const std::string_view choice = variable ? variable : "";
   if (choice == "family")
     return Tiers::Family;
-  if (choice == "specialised")
-    return Tiers::Specialised;
+  if (choice == "specialized")
+    return Tiers::Specialized;
   if (!choice.empty() && choice != "both")
-    return invalidArguments("QUERN_TIERS is '", choice, "'; it must be both, specialised or family");
+    return invalidArguments("QUERN_TIERS is '", choice, "'; it must be both, specialized or family");
   return Tiers::Both;
 }
 
 Result<Tiers> Problem::tiers(Tiers asked) const {
   Result<Tiers> wanted = asked == Tiers::Default ? tiersOfEnvironment() : Result<Tiers>(asked);
   if (wanted && *wanted == Tiers::Both && problem.desc.attr.deterministic)
-    return Tiers::Specialised;
+    return Tiers::Specialized;
   return wanted;
 }
 
-Result<AcquiredKernel> Problem::acquireApart(const std::atomic<bool> *isCut) const {
-  return Kernels::process().acquireApart(problem, kernelKey, device->target, isCut);
+Result<AcquiredKernel> Problem::acquireUnshared(const std::atomic<bool> *isCut) const {
+  return Kernels::process().acquireUnshared(problem, kernelKey, device->target, isCut);
 }
 
 Result<AcquiredKernel> Problem::acquireTier(Tiers wanted) const {
-  if (wanted == Tiers::Specialised || !hasKernel() || device->device || usesCallerScratchpad())
+  if (wanted == Tiers::Specialized || !hasKernel() || device->device || usesCallerScratchpad())
     return acquire();
   if (wanted == Tiers::Both) {
     std::lock_guard lock(mutex);

@@ -49,10 +49,10 @@ public:
   Result<AcquiredKernel> acquire() const;
   /// Like acquire(), but may return the kernel of the family; not on a device or with a caller-owned scratchpad.
   Result<AcquiredKernel> acquireTier(Tiers wanted) const;
-  /// See Kernels::acquireApart(). Only for problems for which acquireTier() returned the kernel of a family.
-  Result<AcquiredKernel> acquireApart(const std::atomic<bool> *isCut) const;
+  /// See Kernels::acquireUnshared(). Only for problems for which acquireTier() returned the kernel of a family.
+  Result<AcquiredKernel> acquireUnshared(const std::atomic<bool> *isCut) const;
   /// Returns `asked`, or for Tiers::Default the present value of QUERN_TIERS. A deterministic problem gets
-  /// `Specialised` in place of `Both`. Fails with `invalid_arguments` if the variable has another value.
+  /// `Specialized` in place of `Both`. Fails with `invalid_arguments` if the variable has another value.
   Result<Tiers> tiers(Tiers asked) const;
   /// Returns the text form, which is created by the first call.
   const std::string &text() const;

@@ -10,7 +10,7 @@
 
 #include "Compilation/Library.h"
 #include "Cpu/Loader.h"
-#include "Debug/Announce.h"
+#include "Debug/CodeRegistration.h"
 
 namespace quern {
 namespace {
@@ -47,7 +47,7 @@ Result<std::shared_ptr<const Executable>> CpuExecutable::load(Artifact artifact,
       executable->mappedBytes = artifact.code.size();
       entries = std::move(linked->entries);
       if (debug)
-        executable->announcement = Announcement::ofLinked(*debug, artifact.entries, entries);
+        executable->registration = CodeRegistration::ofLinked(*debug, artifact.entries, entries);
     }
   }
   if (linker == Linker::Loader) {
@@ -58,7 +58,7 @@ Result<std::shared_ptr<const Executable>> CpuExecutable::load(Artifact artifact,
     executable->mappedBytes = object->mappedBytes();
     entries = object->addresses();
     if (debug)
-      executable->announcement = Announcement::ofLoaded(*debug, object->sections());
+      executable->registration = CodeRegistration::ofLoaded(*debug, object->sections());
     executable->owner = std::move(object);
   }
   executable->linkedBy = linker;

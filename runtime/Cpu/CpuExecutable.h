@@ -9,7 +9,7 @@
 
 namespace quern {
 
-class Announcement;
+class CodeRegistration;
 class CompilerLibrary;
 struct DebugObject;
 
@@ -36,8 +36,8 @@ public:
 private:
   CpuExecutable() = default;
 
-  std::shared_ptr<void> owner;                ///< keeps the code mapped
-  std::shared_ptr<Announcement> announcement; ///< destroyed before `owner`
+  std::shared_ptr<void> owner;                    ///< keeps the code mapped
+  std::shared_ptr<CodeRegistration> registration; ///< destroyed before `owner`
   Linker linkedBy = Linker::Loader;
   size_t mappedBytes = 0;
 };

@@ -30,7 +30,7 @@ constexpr int spinsBeforeHelp = 256;
 /// After this number of spins, another thread probably needs the processor.
 constexpr int spinsBeforeYield = 4096;
 /// Two cache lines, because some processors fetch them in pairs.
-constexpr size_t apart = 128;
+constexpr size_t destructiveInterferenceSize = 128;
 
 /// Leaves more of a core to its other hardware thread during a wait.
 inline void relax() {
@@ -66,10 +66,10 @@ private:
   const ScratchNeeds &needs;
   const ExecutionContext &context;
   const int members;
-  alignas(apart) std::atomic<uint64_t> finished{0}; ///< slots of all groups
-  alignas(apart) std::atomic<int> present{0};       ///< number of members that have arrived
+  alignas(destructiveInterferenceSize) std::atomic<uint64_t> finished{0}; ///< slots of all groups
+  alignas(destructiveInterferenceSize) std::atomic<int> present{0};       ///< number of members that have arrived
   std::atomic<bool> ended{false}, outOfMemory{false};
-  struct alignas(apart) Slot {
+  struct alignas(destructiveInterferenceSize) Slot {
     std::atomic<uint64_t> group{0}; ///< last group in which it was claimed
   };
   std::vector<Slot> slots; ///< one for each member; on the heap, because callers may have small stacks

@@ -50,7 +50,7 @@ public:
 
 namespace {
 
-void tell(jit_code_entry &entry, uint32_t action) {
+void notifyDebugger(jit_code_entry &entry, uint32_t action) {
   __jit_debug_descriptor.relevant_entry = &entry;
   __jit_debug_descriptor.action_flag = action;
   __jit_debug_register_code();
@@ -80,7 +80,7 @@ GdbObject *registerWithGdb(std::string object) {
   if (made->entry.next_entry)
     made->entry.next_entry->prev_entry = &made->entry;
   __jit_debug_descriptor.first_entry = &made->entry;
-  tell(made->entry, JIT_REGISTER_FN);
+  notifyDebugger(made->entry, JIT_REGISTER_FN);
   return made;
 }
 
@@ -89,7 +89,7 @@ void unregisterFromGdb(GdbObject *object) {
   (entry.prev_entry ? entry.prev_entry->next_entry : __jit_debug_descriptor.first_entry) = entry.next_entry;
   if (entry.next_entry)
     entry.next_entry->prev_entry = entry.prev_entry;
-  tell(entry, JIT_UNREGISTER_FN);
+  notifyDebugger(entry, JIT_UNREGISTER_FN);
   delete object;
 }
 

@@ -152,7 +152,7 @@ void Program::addInstructions(const Artifact &artifact) {
       code.push_back({Instruction::Begin, static_cast<uint32_t>(nextLoop), 0});
       around.emplace_back(static_cast<uint32_t>(nextLoop), static_cast<uint32_t>(code.size()));
     }
-    if (artifact.steps[i].besidePrevious && !groups.empty()) {
+    if (artifact.steps[i].independentOfPrevious && !groups.empty()) {
       ++groups.back().stepCount;
     } else {
       code.push_back({Instruction::Run, static_cast<uint32_t>(groups.size()), 0});

@@ -15,7 +15,7 @@
 
 #include "Remote/Entry.h"
 #include "Remote/Interface.h"
-#include "Remote/Misses.h"
+#include "Remote/NegativeCache.h"
 #include "Remote/Server.h"
 #include "Support/IdleThread.h"
 
@@ -128,7 +128,7 @@ private:
   void (*reporter)(void *context, int isOpen, const char *message) = nullptr;
   void *reporterContext = nullptr;
   Counts counts;
-  Misses misses;
+  NegativeCache misses;
 
   std::atomic<bool> cut{false};           ///< true if pending requests are to be aborted
   std::atomic<int64_t> noWaitsUntilNs{0}; ///< until then, lookups do not wait for other hosts

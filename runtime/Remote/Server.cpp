@@ -28,14 +28,14 @@ std::unique_ptr<Connection> Connection::make(const Address &address, const Secre
   return std::make_unique<RedisConnection>(address, secrets);
 }
 
-bool Circuit::takeProbe(int64_t now) {
+bool CircuitBreaker::takeProbe(int64_t now) {
   if (state != State::Open || now < nextProbe)
     return false;
   state = State::Probing;
   return true;
 }
 
-bool Circuit::fail(int64_t now) {
+bool CircuitBreaker::fail(int64_t now) {
   const bool wasClosed = state == State::Closed;
   if (wasClosed && ++failures < failuresToOpen)
     return false;
@@ -47,14 +47,14 @@ bool Circuit::fail(int64_t now) {
   return wasClosed;
 }
 
-bool Circuit::succeed() {
+bool CircuitBreaker::succeed() {
   const bool wasOpen = state != State::Closed;
   state = State::Closed;
   failures = 0;
   return wasOpen;
 }
 
-void Circuit::forgetProbe() {
+void CircuitBreaker::forgetProbe() {
   if (state == State::Probing)
     state = State::Open;
 }

@@ -18,7 +18,7 @@
 namespace quern::remote {
 
 /// Decides when to query a server. Times are ns of the steady clock, which is never set.
-class Circuit {
+class CircuitBreaker {
 public:
   static constexpr int failuresToOpen = 3;
   static constexpr int64_t firstPauseNs = 1'000'000'000, longestPauseNs = 60'000'000'000;
@@ -84,7 +84,7 @@ private:
   const Secrets secrets;
   std::atomic<int64_t> fullUntilNs{0};
   std::mutex mutex; ///< guards the members below
-  Circuit circuit;
+  CircuitBreaker circuit;
   std::vector<std::unique_ptr<Connection>> idle;
 };
 

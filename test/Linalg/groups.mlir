@@ -20,7 +20,7 @@
 // PLAN: contraction: {{.*}} | contraction: {{.*}}; regions of
 // BOTH: quern.program = #quern.program<
 // BOTH-NEXT: call @function_0("arg0", "result0")
-// BOTH-NEXT: call @function_1("arg1", "result1") beside
+// BOTH-NEXT: call @function_1("arg1", "result1") independent
 // BOTH-NOT: call
 // A norm whose reductions keep a dim of size 1, as torch-mlir writes them, is one problem.
 // RUN: quern explain --mlir=%S/Corpus/norms.mlir:layer_norm_residual | FileCheck %s --check-prefix=NORM --implicit-check-not=function_1

@@ -9,7 +9,7 @@
 // RUN: quern dump --mlir=%t/no.mlir:column --stage=emit | FileCheck %s --check-prefix=NONE
 // RUN: quern dump --mlir=%t/no.mlir:least --stage=emit | FileCheck %s --check-prefix=NONE
 // RUN: quern run --mlir=%t/no.mlir:other --mlir=%t/no.mlir:column --mlir=%t/no.mlir:least --check --repeat=1
-// CHECK: math.exp {{.*}} {quern.licence = #quern.licence<nonpositive>}
+// CHECK: math.exp {{.*}} {quern.relax = #quern.relax<nonpositive>}
 // NONE: math.exp
 // NONE-NOT: nonpositive
 //--- yes.mlir

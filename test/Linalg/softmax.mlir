@@ -6,7 +6,7 @@
 // RUN: quern run --mlir=%s --check --repeat=1
 // CHECK: {quern.arg = "result0"}
 // CHECK: arith.maxnumf
-// CHECK: math.exp {{.*}} fastmath<afn> {quern.licence = #quern.licence<nonpositive>}
+// CHECK: math.exp {{.*}} fastmath<afn> {quern.relax = #quern.relax<nonpositive>}
 // CHECK: linalg.generic {{.*}} ins(%{{[a-z_0-9]+}} : memref<4x33xf32>) outs(%{{[a-z_0-9]+}} : memref<4x33xf32>)
 // CHECK: arith.divf
 // CHECK: ins({{.*}} : memref<4x33x129xf32>, memref<4x33xf32>)

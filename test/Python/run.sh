@@ -31,5 +31,5 @@ cmake --install "$build" --prefix build/python/prefix > build/python-install.log
 # The framework's copy of NumPy comes first, so that only one is loaded.
 export PYTHONPATH=$PWD/build/python/site:$(packages $framework):$(packages python):$(packages flax)
 # Not all builds contain families, and tests check the origin of kernels, so families are not used.
-export QUERN_TIERS=specialised
+export QUERN_TIERS=specialized
 "$python" -m pytest -q -p no:cacheprovider --show-capture=no --framework=$framework "$@" test/Python

@@ -98,8 +98,8 @@ class Faults(FaultTest):
             "garbage of HTTP": answering(http("200 OK", os.urandom(3000))),
             "garbage of Redis": answering(b"$3000\r\n" + os.urandom(3000) + b"\r\n"),
         }
-        for what, behaviour in faults.items():
-            with Faulty(behaviour) as server:
+        for what, behavior in faults.items():
+            with Faulty(behavior) as server:
                 for scheme in ("redis", "http"):
                     self.costsNoMoreThanItsBound(f"{scheme}://127.0.0.1:{server.port}", f"{what}, asked by {scheme}")
 

@@ -29,7 +29,7 @@ class OrderTest(unittest.TestCase):
         self.addCleanup(self.server.stop)
         self.assertEqual(self.host("writer").origin(LINE), "compiled")
 
-    def host(self, name, url=None, tiers="specialised", packs=(), **more):
+    def host(self, name, url=None, tiers="specialized", packs=(), **more):
         host = Host(self.folder, name, self.keys, url or self.server.url, **{"writes": False, **more})
         host.environment.update(QUERN_TIERS=tiers, QUERN_PACKS=":".join(packs))
         if name == "writer":
@@ -52,7 +52,7 @@ class OrderTest(unittest.TestCase):
         reader = self.host("reader", tiers="both", packs=(own, family))
         self.assertEqual(self.created(reader)[0], "pack", "which is taken before the family and the remote cache")
         self.assertEqual(self.created(self.host("second", tiers="both", packs=(family,)))[0], "family")
-        self.assertEqual(self.created(self.host("third", tiers="specialised", packs=(family,)))[0], "remote")
+        self.assertEqual(self.created(self.host("third", tiers="specialized", packs=(family,)))[0], "remote")
         self.assertEqual(self.created(self.host("third", tiers="both", packs=(own, family)))[0], "disk")
         self.assertEqual(self.created(self.host("fourth", "redis:///nowhere"))[0], "compiled")
         twice = self.host("third").quern("run", LINE, LINE, "--json")
@@ -63,7 +63,7 @@ class OrderTest(unittest.TestCase):
         host = self.host("reader", tiers="both", packs=(family,), QUERN_VERBOSE="2")
         text = host.quern("run", LINE, "--check")
         self.assertIn("quern,create,family,", text)
-        self.assertIn("quern,specialise,remote,", text, "the primitive's own kernel, later")
+        self.assertIn("quern,specialize,remote,", text, "the primitive's own kernel, later")
         silent = lambda connection, _: connection.recv(1 << 16) and connection.recv(1)
         with Faulty(silent) as server:
             host = self.host("late", f"redis://127.0.0.1:{server.port}", tiers="both", packs=(family,), ms=3000)

@@ -190,9 +190,9 @@ http {{
 
 
 class Faulty(Server):
-    """A TCP server that calls `behaviour(connection, number)` for each connection and closes it afterwards."""
+    """A TCP server that calls `behavior(connection, number)` for each connection and closes it afterwards."""
 
-    def __init__(self, behaviour):
+    def __init__(self, behavior):
         super().__init__()
         self.connections = 0
         owner = self
@@ -201,7 +201,7 @@ class Faulty(Server):
             def handle(self):
                 owner.connections += 1
                 with contextlib.suppress(OSError):
-                    behaviour(self.request, owner.connections)
+                    behavior(self.request, owner.connections)
 
         class Listener(socketserver.ThreadingTCPServer):
             allow_reuse_address = True
@@ -228,7 +228,7 @@ class Host:
     def __init__(self, folder, name, keys, url, writes=True, ms=2000, **more):
         self.cache = os.path.join(folder, name)
         self.environment = dict(os.environ, QUERN_CACHE_DIR=self.cache, QUERN_REMOTE_CACHE=url,
-                                QUERN_TIERS="specialised", QUERN_REMOTE_PUBLIC_KEYS=keys + ".pub",
+                                QUERN_TIERS="specialized", QUERN_REMOTE_PUBLIC_KEYS=keys + ".pub",
                                 QUERN_NUM_THREADS="1", **more)
         if ms is not None:  # None: the default
             self.environment["QUERN_REMOTE_MS"] = str(ms)

@@ -46,7 +46,7 @@ func.func @softmax(%src: memref<8x64x28x28xbf16> {quern.arg = "src"}, %dst: memr
   linalg.generic {indexing_maps = [#full, #perRow], iterator_types = ["parallel", "reduction", "parallel", "parallel"]}
       ins(%shifted : memref<8x64x28x28xf32>) outs(%sum : memref<8x28x28xf32>) {
   ^bb0(%d: f32, %s: f32):
-    %e = math.exp %d {quern.licence = #quern.licence<nonpositive>} : f32
+    %e = math.exp %d {quern.relax = #quern.relax<nonpositive>} : f32
     %r = arith.addf %e, %s fastmath<reassoc> : f32
     linalg.yield %r : f32
   }

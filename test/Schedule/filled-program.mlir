@@ -7,7 +7,7 @@
 // CHECK: func.func @scale_fill_kernel({{.*}} problem = "scale",
 // CHECK: func.func @scale_kernel({{.*}} problem = "scale",
 
-module attributes {quern.program = #quern.program<call @scale("src", "dst") call @scale("src", "dst"[256]) beside>} {
+module attributes {quern.program = #quern.program<call @scale("src", "dst") call @scale("src", "dst"[256]) independent>} {
 memref.global "private" constant @factors : memref<7xf32> = dense<[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]>
 func.func @scale(%src: memref<4x7xf32> {quern.arg = "src"}, %dst: memref<4x16xf32> {quern.arg = "dst"}) {
   %zero = arith.constant 0.0 : f32

@@ -2,19 +2,19 @@
 // scheduled.
 // REQUIRES: compiler
 // RUN: split-file %s %t
-// RUN: not quern-opt %t/licence.mlir --schedule 2>&1 | FileCheck %s --check-prefix=LICENCE
+// RUN: not quern-opt %t/relaxation.mlir --schedule 2>&1 | FileCheck %s --check-prefix=RELAXATION
 // RUN: not quern-opt %t/start.mlir --schedule 2>&1 | FileCheck %s --check-prefix=START
 // RUN: not quern-opt %t/vast.mlir --schedule 2>&1 | FileCheck %s --check-prefix=VAST
 // RUN: not quern-opt %t/overlap.mlir --schedule 2>&1 | FileCheck %s --check-prefix=OVERLAP
 // RUN: not quern-opt %t/narrow.mlir --schedule 2>&1 | FileCheck %s --check-prefix=NARROW
-// LICENCE: rows: a sum along the row has no fastmath<reassoc>
+// RELAXATION: rows: a sum along the row has no fastmath<reassoc>
 // START: rows: an accumulator does not start from a neutral constant
 // VAST: rows: operand #0 of an op has a size of 1125899906842624 or more
 // OVERLAP: rows: an argument is read at a different point than it is overwritten
 // NARROW: rows: 'arith.maxnumf' computes in a type narrower than 32 bits
 
-//--- licence.mlir
-func.func @licence(%src: memref<4x8xf32>, %dst: memref<4xf32>) {
+//--- relaxation.mlir
+func.func @relaxation(%src: memref<4x8xf32>, %dst: memref<4xf32>) {
   %zero = arith.constant 0.0 : f32
   linalg.fill ins(%zero : f32) outs(%dst : memref<4xf32>)
   linalg.generic {indexing_maps = [affine_map<(r, c) -> (r, c)>, affine_map<(r, c) -> (r)>], iterator_types = ["parallel", "reduction"]}

@@ -42,7 +42,7 @@ func.func @accurate(%x: vector<16xf32>) -> vector<16xf32> {
 // ALL-NOT: arith.select
 // ALL: return
 func.func @nonpositive(%x: vector<16xf32>) -> vector<16xf32> {
-  %y = math.exp %x {quern.licence = #quern.licence<nonpositive>} : vector<16xf32>
+  %y = math.exp %x {quern.relax = #quern.relax<nonpositive>} : vector<16xf32>
   return %y : vector<16xf32>
 }
 
@@ -75,6 +75,6 @@ func.func @scalar(%x: f32) -> f32 {
 // ALL: return
 func.func @unrounded(%high: vector<8xf32>, %low: vector<8xf32>) -> vector<8xf32> {
   %x = arith.addf %high, %low : vector<8xf32>
-  %y = math.exp %x {quern.licence = #quern.licence<unrounded>} : vector<8xf32>
+  %y = math.exp %x {quern.relax = #quern.relax<unrounded>} : vector<8xf32>
   return %y : vector<8xf32>
 }

@@ -19,7 +19,7 @@ import sys
 MAX_LINES = 600
 MAX_COLUMNS = 120
 SOURCE_SUFFIXES = (".c", ".cpp", ".h", ".hpp", ".td", ".py", ".sh", ".cmake")
-LICENCE = "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
+LICENSE = "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
 
 # (layer, path patterns, what it may include). A file may always include its own layer.
 DESC = ["tensors", "operations", "desc"]
@@ -176,8 +176,8 @@ def checkFile(root, path):
     """Yields (line number, message) for each violation in one file."""
     with open(os.path.join(root, path), encoding="utf-8") as file:
         lines = file.read().splitlines()
-    if not any(LICENCE in line for line in lines[:6]):
-        yield 1, "no license header: its first lines must have '" + LICENCE + "'"
+    if not any(LICENSE in line for line in lines[:6]):
+        yield 1, "no license header: its first lines must have '" + LICENSE + "'"
     if len(lines) > MAX_LINES:
         yield len(lines), f"{len(lines)} lines; the limit is {MAX_LINES}"
     for number, line in enumerate(lines, 1):

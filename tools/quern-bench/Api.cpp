@@ -98,7 +98,7 @@ Kernel::Kernel(const Engine &engine, const Problem &problem)
     memories.push_back(createMemory(engine, argument));
     args.push_back({argument.index, memories.back().get()});
   }
-  if (const quern_status_t ready = quern_primitive_wait_specialised(primitive.get()); ready != quern_not_required)
+  if (const quern_status_t ready = quern_primitive_wait_specialized(primitive.get()); ready != quern_not_required)
     check(ready);
 }
 

@@ -61,7 +61,7 @@ Start startOf(const std::string &name, const Settings &settings) {
       start.environment["LD_LIBRARY_PATH"] = std::filesystem::path(settings.baseline).parent_path() / "../lib";
     }
     start.command = self;
-    start.environment["QUERN_TIERS"] = name == familyName ? "family" : "specialised";
+    start.environment["QUERN_TIERS"] = name == familyName ? "family" : "specialized";
     if (settings.onDevice)
       useTestDriver(start, settings);
   } else if (name.starts_with("onednn-")) {

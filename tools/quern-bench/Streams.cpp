@@ -24,7 +24,7 @@ namespace quern::bench {
 
 namespace {
 
-constexpr const char *tiersName = "tiers", *specialisedName = "specialised";
+constexpr const char *tiersName = "tiers", *specializedName = "specialized";
 constexpr int newShapes = 10000;
 /// The LSTM of the stream; widths are not open in a family.
 constexpr const char *recurrentLine =
@@ -48,11 +48,11 @@ std::string writeFamily(const std::string &line, const TemporaryFolder &folder) 
 
 std::vector<double> runStream(const std::string &contestant, const std::string &stream, int calls,
                               const Settings &settings, const std::string &packs) {
-  const bool isOurs = contestant == tiersName || contestant == specialisedName;
+  const bool isOurs = contestant == tiersName || contestant == specializedName;
   Start start = startOf(isOurs ? quernName : contestant, settings);
   start.command = {"/proc/self/exe", "--serve=stream"};
   if (isOurs) {
-    start.environment["QUERN_TIERS"] = contestant == tiersName ? "both" : "specialised";
+    start.environment["QUERN_TIERS"] = contestant == tiersName ? "both" : "specialized";
     start.environment["QUERN_CACHE_DIR"] = "off";
     start.environment["QUERN_PACKS"] = packs;
   } else {
@@ -86,7 +86,7 @@ std::string builtFamilies() {
 std::vector<StreamRow> measureStreams(const StreamSettings &settings) {
   const TemporaryFolder folder;
   const std::string packs = builtFamilies() + ":" + writeFamily(recurrentLine, folder);
-  std::vector<std::string> contestants = {tiersName, specialisedName};
+  std::vector<std::string> contestants = {tiersName, specializedName};
   for (const std::string &peer : settings.common.peers)
     if (peer.starts_with("onednn-"))
       contestants.push_back(peer);

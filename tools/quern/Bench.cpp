@@ -61,7 +61,7 @@ Result<std::vector<Measurement>> benchOne(const BenchOptions &options, const Dev
   for (int threads : options.threads) {
     if (Result<void> set = checked(quern_set_num_threads(threads)); !set)
       return set.takeError();
-    Result<void> ready = kernel->waitSpecialised();
+    Result<void> ready = kernel->waitSpecialized();
     if (Result<void> warm = ready ? kernel->execute() : ready; !warm)
       return warm.takeError();
     Measurement measurement{given->text,           given->desc().title(),     threads,

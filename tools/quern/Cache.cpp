@@ -134,7 +134,7 @@ Json describe(const Artifact &artifact) {
                              {"iterations", step.iterations},
                              {"factors", std::move(factors)},
                              {"buffers", std::move(buffers)},
-                             {"beside_previous", step.besidePrevious}});
+                             {"independent_of_previous", step.independentOfPrevious}});
   }
   json["groups"] = Json::array();
   for (size_t i = 0; i < artifact.groups.size(); ++i)

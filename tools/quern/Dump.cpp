@@ -95,9 +95,9 @@ Result<PageKernel> traced(const std::string &line, const std::string &target, bo
   return kernel;
 }
 
-/// Returns the kernel of a `--beside` value: a value with spaces is a line, a file that ends in .mlir is a function,
+/// Returns the kernel of a `--compare` value: a value with spaces is a line, a file that ends in .mlir is a function,
 /// and others are targets.
-Result<PageKernel> tracedBeside(const std::string &other, const std::string &line, const DumpOptions &options) {
+Result<PageKernel> tracedComparison(const std::string &other, const std::string &line, const DumpOptions &options) {
   if (other.find(".mlir") != std::string::npos) {
     Result<std::string> function = lineOfMlir(other, options.given.allowNaive);
     return function ? traced(*function, options.target, options.isMeasured) : Result<PageKernel>(function.takeError());
@@ -114,7 +114,7 @@ Result<void> dumpTrace(const std::string &line, const DumpOptions &options) {
     return first.takeError();
   kernels.push_back(std::move(*first));
   for (const std::string &other : options.others) {
-    Result<PageKernel> kernel = tracedBeside(other, line, options);
+    Result<PageKernel> kernel = tracedComparison(other, line, options);
     if (!kernel)
       return kernel.takeError();
     kernels.push_back(std::move(*kernel));
@@ -185,7 +185,7 @@ void addDumpCommand(Command &program, int &exitCode) {
                "Add a comment to each line: its step, and its lines in the previous stage");
   command.flag("--html", options->isPage, "One HTML page of all stages in columns, with the origin of each line");
   command.flag("--json", options->isJson, "The data of the page as JSON; docs/command.md lists the fields");
-  command.option("--beside", options->others,
+  command.option("--compare", options->others,
                  "For --html and --json: another target, problem in text form or FILE.mlir[:function] to compare");
   command.flag("--measure", options->isMeasured,
                "For --html and --json: time on this machine, relative to a copy and the peak, and samples");

@@ -25,9 +25,9 @@ namespace {
 struct Column {
   size_t kernel;
   const nlohmann::json &trace, &stage;
-  std::string beside; ///< label of the kernel; "" if there is only one
+  std::string label; ///< label of the kernel; "" if there is only one
   std::string name() const { return stage["name"]; }
-  std::string title() const { return beside.empty() ? name() : name() + ", " + beside; }
+  std::string title() const { return label.empty() ? name() : name() + ", " + label; }
 };
 
 /// Notes on lines of assembly, by 1-based line number.
@@ -131,7 +131,7 @@ void addHeader(std::string &html, const std::vector<PageKernel> &kernels, const 
 }
 
 /// Returns the label of a kernel: its target, or its number if targets are equal.
-std::string besideOf(const std::vector<PageKernel> &kernels, size_t at) {
+std::string labelOf(const std::vector<PageKernel> &kernels, size_t at) {
   if (kernels.size() == 1)
     return "";
   std::set<std::string> targets;
@@ -150,7 +150,7 @@ std::string pageOf(const std::vector<PageKernel> &kernels) {
   for (size_t stage = 0; stage < stages; ++stage)
     for (size_t at = 0; at < kernels.size(); ++at)
       if (const nlohmann::json &trace = kernels[at].trace; stage < trace["stages"].size())
-        columns.push_back({at, trace, trace["stages"][stage], besideOf(kernels, at)});
+        columns.push_back({at, trace, trace["stages"][stage], labelOf(kernels, at)});
   std::string html = "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" +
                      escaped(kernels.front().trace["problem"].get<std::string>()) + "</title>\n<style>\n";
   html.append(pageStyle).append("</style></head>\n<body>");

@@ -132,7 +132,7 @@ std::string stepsOfProgram(const nlohmann::json &trace, const Grid &grid, size_t
            textAt(grid.x(at), grid.head + 32, "x " + step["iterations"].get<std::string>().substr(0, 10), "middle") +
            "<title>" +
            escaped(kernel + ", " + step["iterations"].get<std::string>() + " iterations" +
-                   (step["beside"] ? ", concurrent with the previous step" : "")) +
+                   (step["independent"] ? ", concurrent with the previous step" : "")) +
            "</title></g>" + lineFrom(grid.x(at), grid.head + 38, grid.x(at), grid.y(buffers) - 12, "life");
     svg += marksOfStep(step, grid, uses.contains(kernel) ? uses.at(kernel) : Uses(), at);
   }

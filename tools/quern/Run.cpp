@@ -172,7 +172,7 @@ private:
     }
     if (Result<void> stored = storeOutputs(data); !stored)
       return stored;
-    if (Result<void> ready = kernel.waitSpecialised(); !ready)
+    if (Result<void> ready = kernel.waitSpecialized(); !ready)
       return ready;
     return measure([&] { return kernel.run(); }, options.repeat, 0, report.timing);
   }

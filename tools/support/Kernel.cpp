@@ -239,8 +239,8 @@ Result<void> Kernel::execute() const {
   return done ? copied : done;
 }
 
-Result<void> Kernel::waitSpecialised() const {
-  const quern_status_t status = quern_primitive_wait_specialised(primitive.get());
+Result<void> Kernel::waitSpecialized() const {
+  const quern_status_t status = quern_primitive_wait_specialized(primitive.get());
   return status == quern_not_required ? Result<void>() : checked(status);
 }
 

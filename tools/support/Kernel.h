@@ -74,7 +74,7 @@ public:
   /// Executes and waits. Separate memory of a device is filled before and read back after the execution.
   Result<void> execute() const;
   /// Waits until the specialized kernel is used; returns at once if QUERN_TIERS selects only the family's kernel.
-  Result<void> waitSpecialised() const;
+  Result<void> waitSpecialized() const;
   /// Like execute(), but does not copy memory: for timing.
   Result<void> run() const;
   /// Returns true if an argument is the caller's buffer itself. An argument on the host and one that is not never share

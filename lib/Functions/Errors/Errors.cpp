@@ -27,7 +27,7 @@ using namespace quern::functions;
 namespace {
 
 /// Errors of a buffer, or of an element while it is accumulated.
-struct Spread {
+struct ErrorBounds {
   Value inherited, variance;
 };
 
@@ -57,12 +57,12 @@ private:
   void addMemory(Operation &op);
   void addTo(linalg::GenericOp op);
   void writeBody(linalg::GenericOp op, OpBuilder &builder, ValueRange elements);
-  Value readFrom(OpBuilder &builder, Location loc, const Spread &error);
-  Spread addedBy(OpBuilder &builder, Operation *adder, BlockArgument sum, const Spread &before);
+  Value readFrom(OpBuilder &builder, Location loc, const ErrorBounds &error);
+  ErrorBounds addedBy(OpBuilder &builder, Operation *adder, BlockArgument sum, const ErrorBounds &before);
 
   func::FuncOp function;
   ArrayRef<unsigned> written;
-  llvm::DenseMap<Value, Spread> buffers;
+  llvm::DenseMap<Value, ErrorBounds> buffers;
   ScalarErrors scalars;
 };
 
@@ -81,19 +81,19 @@ void Errors::addMemory(Operation &op) {
   if (isa<memref::AllocOp>(op))
     buffers[op.getResult(0)] = {makeOne({}), makeOne({})};
   else if (auto found = buffers.find(op.getOperand(0)); found != buffers.end()) {
-    const Spread source = found->second;
+    const ErrorBounds source = found->second;
     buffers[op.getResult(0)] = {makeOne(source.inherited), makeOne(source.variance)};
   }
 }
 
-Value Errors::readFrom(OpBuilder &builder, Location loc, const Spread &error) {
+Value Errors::readFrom(OpBuilder &builder, Location loc, const ErrorBounds &error) {
   return arith::AddFOp::create(builder, loc, error.inherited, math::SqrtOp::create(builder, loc, error.variance));
 }
 
 /// Returns the errors of an accumulator after the operation that adds to it.
-Spread Errors::addedBy(OpBuilder &builder, Operation *adder, BlockArgument sum, const Spread &before) {
+ErrorBounds Errors::addedBy(OpBuilder &builder, Operation *adder, BlockArgument sum, const ErrorBounds &before) {
   Location loc = adder->getLoc();
-  Spread after = before;
+  ErrorBounds after = before;
   if (auto fma = dyn_cast<math::FmaOp>(adder)) {
     auto product = arith::MulFOp::create(builder, loc, fma.getA(), fma.getB());
     scalars.follow(builder, product);
@@ -123,7 +123,7 @@ void Errors::writeBody(linalg::GenericOp op, OpBuilder &builder, ValueRange elem
   for (OpOperand *operand : op.getDpsInputOperands()) {
     Value element = mapping.lookup(op.getMatchingBlockArgument(operand));
     if (buffers.contains(operand->get())) {
-      const Spread error{takeOne(), takeOne()};
+      const ErrorBounds error{takeOne(), takeOne()};
       scalars.set(element, readFrom(builder, loc, error));
     } else if (Value error = scalars.of(operand->get())) {
       scalars.set(element, error);
@@ -131,7 +131,7 @@ void Errors::writeBody(linalg::GenericOp op, OpBuilder &builder, ValueRange elem
   }
   for (BlockArgument output : op.getRegionOutputArgs())
     mapping.map(output, takeOne());
-  SmallVector<Spread> sums;
+  SmallVector<ErrorBounds> sums;
   llvm::SmallDenseMap<Operation *, unsigned> adders;
   for (auto [i, output] : llvm::enumerate(op.getRegionOutputArgs())) {
     sums.push_back({takeOne(), takeOne()});

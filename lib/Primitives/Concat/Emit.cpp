@@ -165,7 +165,7 @@ void ConcatEmitter::addCall(StringRef function, const Place &place) {
     buffers.push_back(BufferAttr::get(module.getContext(), argument.name, offset));
   }
   auto symbol = FlatSymbolRefAttr::get(module.getContext(), function);
-  calls.push_back(CallAttr::get(module.getContext(), symbol, buffers, /*beside=*/!calls.empty()));
+  calls.push_back(CallAttr::get(module.getContext(), symbol, buffers, /*independent=*/!calls.empty()));
 }
 
 void ConcatEmitter::emitFunction(ArrayRef<Place> places, const std::string &name) {

@@ -65,7 +65,7 @@ CallAttr emission::callOf(func::FuncOp function) {
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
     buffers.push_back(
         BufferAttr::get(function.getContext(), function.getArgAttrOfType<StringAttr>(i, attr::arg).getValue(), start));
-  return CallAttr::get(function.getContext(), FlatSymbolRefAttr::get(function), buffers, /*beside=*/false);
+  return CallAttr::get(function.getContext(), FlatSymbolRefAttr::get(function), buffers, /*independent=*/false);
 }
 
 FunctionEmitter::FunctionEmitter(ModuleOp module, const VerifiedProblem &problem, StringRef name,

@@ -84,11 +84,12 @@ FlatSymbolRefAttr Program::functionFor(StringRef kind, ArrayRef<Binding> binding
 }
 
 void Program::call(StringRef kind, ArrayRef<Binding> bindings, llvm::function_ref<void(StepEmitter &)> emitBody,
-                   bool beside) {
+                   bool independent) {
   SmallVector<BufferAttr> buffers;
   for (const Binding &binding : bindings)
     buffers.push_back(BufferAttr::get(builder.getContext(), binding.place.buffer, binding.place.bytes));
-  bodies.back().push_back(CallAttr::get(builder.getContext(), functionFor(kind, bindings, emitBody), buffers, beside));
+  bodies.back().push_back(
+      CallAttr::get(builder.getContext(), functionFor(kind, bindings, emitBody), buffers, independent));
 }
 
 AffineExpr Program::beginLoop(AffineExpr count) {

@@ -76,9 +76,9 @@ public:
   /// Adds scratch that all steps of an execution share.
   void addRegion(llvm::StringRef name, mlir::AffineExpr bytes);
   /// Calls the step `kind` with these arguments. Steps of one kind may differ only in the types and names of their
-  /// arguments; if these are equal, they share a function. `beside`: the call is independent of the previous one.
+  /// arguments; if these are equal, they share a function. `independent`: the call is independent of the previous one.
   void call(llvm::StringRef kind, llvm::ArrayRef<Binding> bindings, llvm::function_ref<void(StepEmitter &)> emitBody,
-            bool beside = false);
+            bool independent = false);
   /// Begins a loop of `count` iterations and returns its index.
   mlir::AffineExpr beginLoop(mlir::AffineExpr count);
   void endLoop();

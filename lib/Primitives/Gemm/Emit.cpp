@@ -24,7 +24,7 @@ using namespace quern::emission;
 
 namespace {
 
-constexpr auto licence = arith::FastMathFlags::reassoc | arith::FastMathFlags::contract;
+constexpr auto relaxation = arith::FastMathFlags::reassoc | arith::FastMathFlags::contract;
 
 class GemmEmitter {
 public:
@@ -69,7 +69,7 @@ Value extended(OpBuilder &b, Location loc, Value element, DataType type) {
 /// Returns the product of two elements after subtracting their offsets.
 Value GemmEmitter::product(OpBuilder &at, Location loc, Value left, Value right) {
   if (isFloat)
-    return arith::MulFOp::create(at, loc, left, right, licence);
+    return arith::MulFOp::create(at, loc, left, right, relaxation);
   left = extended(at, loc, left, gemm.src.dataType);
   right = extended(at, loc, right, gemm.weights.dataType);
   if (gemm.offsets) {
@@ -96,7 +96,7 @@ Operand GemmEmitter::emitSums() {
                    [&](OpBuilder &at, Location loc, ValueRange in, Value sum) -> Value {
                      Value term = product(at, loc, in[0], in[1]);
                      if (isFloat)
-                       return arith::AddFOp::create(at, loc, sum, term, licence);
+                       return arith::AddFOp::create(at, loc, sum, term, relaxation);
                      return arith::AddIOp::create(at, loc, sum, term);
                    });
   return {sums.memref, mapOf({outer, inner}, 2)};

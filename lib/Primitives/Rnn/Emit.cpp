@@ -139,7 +139,7 @@ void RnnEmitter::addPerSequence(Bindings &bindings, const At &at) {
 // Steps of time
 //===----------------------------------------------------------------------===//
 
-void RnnEmitter::callCell(const At &at, bool beside) {
+void RnnEmitter::callCell(const At &at, bool independent) {
   Bindings bindings = gateBindings(at);
   if (isLstm(rnn)) {
     peephole.bind("peephole", at.layer, at.direction, program, bindings);
@@ -154,10 +154,10 @@ void RnnEmitter::callCell(const At &at, bool beside) {
   else
     addNext(bindings, at);
   addKept(bindings, at);
-  program.call("rnn_cell", bindings, [&](StepEmitter &step) { emitCell(step, context); }, beside);
+  program.call("rnn_cell", bindings, [&](StepEmitter &step) { emitCell(step, context); }, independent);
 }
 
-void RnnEmitter::callProjection(const At &at, bool beside) {
+void RnnEmitter::callProjection(const At &at, bool independent) {
   Bindings bindings;
   addUnprojected(bindings, at);
   projection.bind("r", at.layer, at.direction, program, bindings);
@@ -167,7 +167,7 @@ void RnnEmitter::callProjection(const At &at, bool beside) {
     rows.addVector(bindings, "remaining", rows.remainingAt(at.t));
   }
   addNext(bindings, at);
-  program.call("rnn_projection", bindings, [&](StepEmitter &step) { emitProjection(step, context); }, beside);
+  program.call("rnn_projection", bindings, [&](StepEmitter &step) { emitProjection(step, context); }, independent);
 }
 
 /// Returns the bindings of both steps of a gru, including their intermediate results.
@@ -178,18 +178,18 @@ RnnEmitter::Bindings RnnEmitter::gruBindings(const At &at) {
   return bindings;
 }
 
-void RnnEmitter::callGruGates(const At &at, bool beside) {
+void RnnEmitter::callGruGates(const At &at, bool independent) {
   Bindings bindings = gruBindings(at);
   addKept(bindings, at);
-  program.call("rnn_gates", bindings, [&](StepEmitter &step) { emitGruGates(step, context); }, beside);
+  program.call("rnn_gates", bindings, [&](StepEmitter &step) { emitGruGates(step, context); }, independent);
 }
 
-void RnnEmitter::callGruOutput(const At &at, bool beside) {
+void RnnEmitter::callGruOutput(const At &at, bool independent) {
   Bindings bindings = gruBindings(at);
   addPerSequence(bindings, at);
   addNext(bindings, at);
   addKept(bindings, at);
-  program.call("rnn_output", bindings, [&](StepEmitter &step) { emitGruOutput(step, context); }, beside);
+  program.call("rnn_output", bindings, [&](StepEmitter &step) { emitGruOutput(step, context); }, independent);
 }
 
 void RnnEmitter::emitStep(int64_t layer, ArrayRef<int64_t> directions, AffineExpr i, bool isFirst) {
@@ -199,11 +199,13 @@ void RnnEmitter::emitStep(int64_t layer, ArrayRef<int64_t> directions, AffineExp
       call({layer, direction, isReversed(direction) ? steps - 1 - i : i, isFirst}, direction != directions.front());
   };
   const bool hasResetFirst = isGru(rnn) && !isLinearBeforeReset(rnn);
-  inEachDirection([&](const At &at, bool beside) { hasResetFirst ? callGruGates(at, beside) : callCell(at, beside); });
+  inEachDirection([&](const At &at, bool independent) {
+    hasResetFirst ? callGruGates(at, independent) : callCell(at, independent);
+  });
   if (hasResetFirst)
-    inEachDirection([&](const At &at, bool beside) { callGruOutput(at, beside); });
+    inEachDirection([&](const At &at, bool independent) { callGruOutput(at, independent); });
   if (isProjected())
-    inEachDirection([&](const At &at, bool beside) { callProjection(at, beside); });
+    inEachDirection([&](const At &at, bool independent) { callProjection(at, independent); });
 }
 
 /// Emits the products of the inputs of all time steps.

@@ -50,8 +50,8 @@ void BackwardEmitter::emitAccurate() {
   function.step("diff", "dst * (diff_dst - sum)");
   elementwise({dst, diffDst, dot}, diffSrc, [&](OpBuilder &b, Location at, ValueRange in, Value) {
     Value y = wide(b, at, in[0], arg::dst), gradient = wide(b, at, in[1], arg::diffDst);
-    Value centred = arith::SubFOp::create(b, at, gradient, in[2]);
-    return stored(b, at, arith::MulFOp::create(b, at, y, centred));
+    Value centered = arith::SubFOp::create(b, at, gradient, in[2]);
+    return stored(b, at, arith::MulFOp::create(b, at, y, centered));
   });
 }
 

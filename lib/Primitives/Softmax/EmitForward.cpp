@@ -72,7 +72,7 @@ SoftmaxEmitter::Operand ForwardEmitter::emitMax() {
 /// of a few ulp.
 Value emitExp(OpBuilder &b, Location at, Value shifted) {
   auto exp = math::ExpOp::create(b, at, shifted, arith::FastMathFlags::afn);
-  addLicence(exp, Licence::Nonpositive);
+  addRelaxation(exp, Relaxation::Nonpositive);
   return exp;
 }
 

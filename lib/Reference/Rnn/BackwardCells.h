@@ -33,10 +33,10 @@ template <typename Number> struct CellGradientInputs {
 };
 
 template <typename Number> struct CellGradients {
-  std::vector<Number> layer;    ///< [G, DHC] gradients of the sums of the gates
-  std::vector<Number> iter;     ///< same for products with h; differs from `layer` if r is applied after them
-  std::vector<Number> dhBefore; ///< gradient of h that does not pass through U; for gru with the part through U_o
-  std::vector<Number> dcBefore; ///< lstm
+  std::vector<Number> layer;       ///< [G, DHC] gradients of the sums of the gates
+  std::vector<Number> iter;        ///< same for products with h; differs from `layer` if r is applied after them
+  std::vector<Number> dhBefore;    ///< gradient of h that does not pass through U; for gru with the part through U_o
+  std::vector<Number> dcBefore;    ///< lstm
   std::vector<Number> resetStates; ///< gru: r h
   Number attention{};
 };

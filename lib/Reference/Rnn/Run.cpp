@@ -198,10 +198,10 @@ void Run::follow(Sequence &sequence, RunPlace at, const CellOutputs &out, std::s
   }
 }
 
-void Run::keepStep(Sequence &sequence, const RunPlace &at, const CellOutputs &out, const CellSpread *spread,
+void Run::keepStep(Sequence &sequence, const RunPlace &at, const CellOutputs &out, const CellErrorBounds *spread,
                    RunResults &results) const {
   const int64_t row = (static_cast<int64_t>(stack(at.layer, at.direction)) * s.steps + at.t) * s.batch + at.n;
-  auto keep = [&](RunValues &values, const std::vector<double> &from, std::vector<double> CellSpread::*part,
+  auto keep = [&](RunValues &values, const std::vector<double> &from, std::vector<double> CellErrorBounds::*part,
                   auto jumpOf, auto sizeOf) {
     for (size_t i = 0; i < from.size(); ++i) {
       const double more = spread ? loosenessOf(stateType, from[i], jumpOf(i), from, (spread->*part)[i]) : jumpOf(i);
@@ -215,13 +215,13 @@ void Run::keepStep(Sequence &sequence, const RunPlace &at, const CellOutputs &ou
       sequence.cSizes[o] = std::max(sequence.cSizes[o], std::fabs(out.c[o]));
   const size_t channels = static_cast<size_t>(s.dhc);
   keep(
-      results.gates, out.gates, &CellSpread::gates,
+      results.gates, out.gates, &CellErrorBounds::gates,
       [&](size_t i) {
         return i < 2 * channels || out.candidateJumps.empty() ? 0 : out.candidateJumps[i - 2 * channels];
       },
       one);
-  keep(results.cells, out.c, &CellSpread::c, none, [&](size_t i) { return sequence.cSizes[i]; });
-  keep(results.hiddenSums, out.hiddenSums, &CellSpread::hiddenSums, none, one);
+  keep(results.cells, out.c, &CellErrorBounds::c, none, [&](size_t i) { return sequence.cSizes[i]; });
+  keep(results.hiddenSums, out.hiddenSums, &CellErrorBounds::hiddenSums, none, one);
   store(results.termNorms, row, out.termNorms);
   if (isLstm(desc))
     store(results.cellSizes, row, sequence.cSizes);
@@ -229,7 +229,7 @@ void Run::keepStep(Sequence &sequence, const RunPlace &at, const CellOutputs &ou
   keepState(sequence, at, out, spread, results);
 }
 
-void Run::keepCells(Sequence &sequence, const CellOutputs &out, const CellSpread *spread) const {
+void Run::keepCells(Sequence &sequence, const CellOutputs &out, const CellErrorBounds *spread) const {
   for (size_t o = 0; o < out.c.size(); ++o) {
     const double c = out.c[o], more = spread ? loosenessOf(stateType, c, 0, out.c, spread->c[o]) : 0;
     sequence.c[o] = c, sequence.cSpread[o] = more;
@@ -245,7 +245,7 @@ double Run::storedAt(const RunOptions &options, const Rounding &at, double h) co
   return options.roundings ? options.roundings->stored(stateType, at, h) : stateType.stored(h);
 }
 
-void Run::keepState(Sequence &sequence, const RunPlace &at, const CellOutputs &out, const CellSpread *spread,
+void Run::keepState(Sequence &sequence, const RunPlace &at, const CellOutputs &out, const CellErrorBounds *spread,
                     RunResults &results) const {
   const int64_t row = (static_cast<int64_t>(stack(at.layer, at.direction)) * s.steps + at.t) * s.batch + at.n;
   const double norm = rootMeanSquare(out.h) * std::sqrt(static_cast<double>(out.h.size()));
@@ -286,9 +286,9 @@ void Run::runSequence(Sequence &sequence, RunResults &results) const {
     const CellWeights &matrices = weights[stack(at.layer, at.direction)];
     const CellOutputs out = computeCell(desc, s, stateType, matrices, read);
     const bool isLoose = isAny(input.spread) || isAny(sequence.hSpread) || isAny(sequence.cSpread);
-    const CellSpread spread =
-        isLoose ? spreadOf(desc, s, stateType, matrices, read, out, {input.spread, sequence.hSpread, sequence.cSpread})
-                : CellSpread();
+    const CellErrorBounds spread = isLoose ? errorBoundsOf(desc, s, stateType, matrices, read, out,
+                                                           {input.spread, sequence.hSpread, sequence.cSpread})
+                                           : CellErrorBounds();
     sequence.h.resize(out.h.size());
     keepStep(sequence, at, out, isLoose ? &spread : nullptr, results);
     if (step + 1 < length)

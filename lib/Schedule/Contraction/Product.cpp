@@ -266,7 +266,7 @@ LogicalResult Reader::readBody() {
                    : arith::FastMathFlags::fast;
   product.mayContract = bitEnumContainsAll(flags, arith::FastMathFlags::contract);
   product.mayReassociate = bitEnumContainsAll(flags, arith::FastMathFlags::reassoc);
-  product.mayRound = hasLicence(op, Licence::Bf16);
+  product.mayRound = hasRelaxation(op, Relaxation::Bf16);
   return success();
 }
 

@@ -144,10 +144,10 @@ LoopEstimate Model::estimate(ArrayRef<MCInst> loop) {
   }
   const unsigned turns = turnsFor(loop.size());
   mca::CircularSourceMgr source(built, turns);
-  mca::CustomBehaviour behaviour(*subtarget, source, info);
+  mca::CustomBehaviour behavior(*subtarget, source, info);
   mca::Context context(registers, *subtarget);
   const mca::PipelineOptions options(0, 0, 0, 0, 0, 0, /*NoAlias=*/true); // 0: the model's value
-  std::unique_ptr<mca::Pipeline> pipeline = context.createDefaultPipeline(options, source, behaviour);
+  std::unique_ptr<mca::Pipeline> pipeline = context.createDefaultPipeline(options, source, behavior);
   TurnCounter counter(loop.size(), turns);
   pipeline->addEventListener(&counter);
   if (Expected<unsigned> done = pipeline->run(); !done) {

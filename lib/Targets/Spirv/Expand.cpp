@@ -51,7 +51,7 @@ static void expandExtrema(func::FuncOp function) {
   });
 }
 
-static void takeLicencesOff(func::FuncOp function) {
+static void removeRelaxations(func::FuncOp function) {
   auto none = arith::FastMathFlagsAttr::get(function.getContext(), arith::FastMathFlags::none);
   function.walk([&](arith::ArithFastMathInterface op) { op->setAttr(op.getFastMathAttrName(), none); });
 }
@@ -103,7 +103,7 @@ LogicalResult quern::expandForDevice(ModuleOp module, const Target &target) {
       return failure();
     expandExtrema(function);
     expandBroadcasts(function);
-    takeLicencesOff(function);
+    removeRelaxations(function);
   }
   return success();
 }

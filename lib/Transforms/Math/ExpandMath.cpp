@@ -34,10 +34,11 @@ Value inLanes(OpBuilder &builder, Location loc, VectorType type, Value value) {
 }
 
 Value expandExpOp(VectorMath &math, math::ExpOp op, Value x, ExpMethod method) {
-  bool nonpositive = hasLicence(op, Licence::Nonpositive);
+  bool nonpositive = hasRelaxation(op, Relaxation::Nonpositive);
   if (isByTable(op, math, method))
     return expandExpByTable(math, x, nonpositive);
-  auto sum = hasLicence(op, Licence::Unrounded) ? op.getOperand().getDefiningOp<arith::AddFOp>() : arith::AddFOp();
+  auto sum =
+      hasRelaxation(op, Relaxation::Unrounded) ? op.getOperand().getDefiningOp<arith::AddFOp>() : arith::AddFOp();
   if (!sum)
     return expandExp(math, x, Value(), nonpositive);
   OpBuilder builder(op);
@@ -59,7 +60,7 @@ Value expansionOf(Operation *op, VectorMath &math, ValueRange x, ExpMethod metho
   return TypeSwitch<Operation *, Value>(op)
       .Case([&](math::ExpOp exp) { return expandExpOp(math, exp, x[0], method); })
       .Case([&](math::Exp2Op) { return expandExp2(math, x[0]); })
-      .Case([&](math::ExpM1Op) { return expandExpM1(math, x[0], hasLicence(op, Licence::Nonpositive)); })
+      .Case([&](math::ExpM1Op) { return expandExpM1(math, x[0], hasRelaxation(op, Relaxation::Nonpositive)); })
       .Case([&](math::TanhOp) { return expandTanh(math, x[0]); })
       .Case([&](math::LogOp) { return expandLog(math, x[0]); })
       .Case([&](math::Log2Op) { return expandLog2(math, x[0]); })

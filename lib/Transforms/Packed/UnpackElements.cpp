@@ -362,7 +362,7 @@ SmallVector<Attribute> callAround(ArrayRef<Attribute> steps, const Unpacking &un
     auto call = dyn_cast<CallAttr>(step);
     const bool isAround = call && call.getProblem().getValue() == problem.getName();
     auto add = [&](FlatSymbolRefAttr callee) { // calls of an execution share the buffers
-      all.push_back(CallAttr::get(call.getContext(), callee, call.getBuffers(), /*beside=*/false));
+      all.push_back(CallAttr::get(call.getContext(), callee, call.getBuffers(), /*independent=*/false));
     };
     auto addAll = [&](ArrayRef<func::FuncOp> functions) {
       for (func::FuncOp function : functions)

@@ -27,24 +27,24 @@ Timing.__doc__ = "Minimum and median seconds of an execution, and the number of 
 Check = collections.namedtuple("Check", "ok worst threshold max_abs_error text")
 Check.__doc__ = "A comparison with the reference: `worst` is in units of the threshold; at most 1 passes."
 
-_COLOURS = [
+_COLORS = [
     ("comment", r"//[^\n]*|;[^\n]*", "#6a737d"), ("string", r'"[^"\n]*"', "#22863a"),
     ("value", r"[%^@#$][\w.$-]+", "#005cc5"),
     ("type", r"\b(?:memref|vector|tensor|index|bf16|f16|f32|f64|i\d+|ptr|x?mm\d+|[yz]mm\d+)\b", "#6f42c1"),
     ("op", r"\b[a-z_]+\.[a-z_.0-9]+\b|\b(?:define|call|br|ret|load|store|func|return)\b", "#d73a49"),
 ]
-_TOKENS = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern, _ in _COLOURS))
+_TOKENS = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern, _ in _COLORS))
 
 
 class Dump(str):
     """Text of a stage, which notebooks show in color."""
 
     def _repr_html_(self):
-        colours = {name: colour for name, _, colour in _COLOURS}
+        colors = {name: color for name, _, color in _COLORS}
         parts, end = [], 0
         for match in _TOKENS.finditer(self):
             parts.append(html.escape(self[end:match.start()]))
-            parts.append(f'<span style="color:{colours[match.lastgroup]}">{html.escape(match[0])}</span>')
+            parts.append(f'<span style="color:{colors[match.lastgroup]}">{html.escape(match[0])}</span>')
             end = match.end()
         parts.append(html.escape(self[end:]))
         return f'<pre style="line-height:1.2">{"".join(parts)}</pre>'

@@ -48,13 +48,13 @@ func.func @layer_norm_residual(%x: tensor<37x192xf32>, %residual: tensor<37x192x
     %m = arith.divf %a, %count : f32
     linalg.yield %m : f32
   } -> tensor<37x1xf32>
-  %centred = linalg.generic {indexing_maps = [#rc, #r0, #rc], iterator_types = ["parallel", "parallel"]}
+  %centered = linalg.generic {indexing_maps = [#rc, #r0, #rc], iterator_types = ["parallel", "parallel"]}
       ins(%h, %mean : tensor<37x192xf32>, tensor<37x1xf32>) outs(%whole : tensor<37x192xf32>) {
   ^bb0(%a: f32, %m: f32, %o: f32):
     %d = arith.subf %a, %m : f32
     linalg.yield %d : f32
   } -> tensor<37x192xf32>
-  %squared = linalg.generic {indexing_maps = [#rc, #rc], iterator_types = ["parallel", "parallel"]} ins(%centred : tensor<37x192xf32>) outs(%whole : tensor<37x192xf32>) {
+  %squared = linalg.generic {indexing_maps = [#rc, #rc], iterator_types = ["parallel", "parallel"]} ins(%centered : tensor<37x192xf32>) outs(%whole : tensor<37x192xf32>) {
   ^bb0(%a: f32, %o: f32):
     %s = arith.mulf %a, %a : f32
     linalg.yield %s : f32
@@ -72,7 +72,7 @@ func.func @layer_norm_residual(%x: tensor<37x192xf32>, %residual: tensor<37x192x
     linalg.yield %s : f32
   } -> tensor<37x1xf32>
   %y = linalg.generic {indexing_maps = [#rc, #r0, #c, #c, #rc], iterator_types = ["parallel", "parallel"]}
-      ins(%centred, %root, %weight, %bias : tensor<37x192xf32>, tensor<37x1xf32>, tensor<192xf32>, tensor<192xf32>) outs(%whole : tensor<37x192xf32>) {
+      ins(%centered, %root, %weight, %bias : tensor<37x192xf32>, tensor<37x1xf32>, tensor<192xf32>, tensor<192xf32>) outs(%whole : tensor<37x192xf32>) {
   ^bb0(%a: f32, %s: f32, %w: f32, %b: f32, %o: f32):
     %n = arith.mulf %a, %s : f32
     %m = arith.mulf %n, %w : f32

@@ -20,7 +20,7 @@
 // RUN: quern-opt %t.wide --check --target=avx2:l2=64
 // RUN: quern-opt %t.wide --check --target=sse42:l2=64
 // Factors that the op allows to be rounded to bf16 are rounded once, in the copies.
-// RUN: sed 's/\(outs(.*)\) {$/\1 attrs = {quern.licence = #quern.licence<bf16>} {/' %s > %t.rounded
+// RUN: sed 's/\(outs(.*)\) {$/\1 attrs = {quern.relax = #quern.relax<bf16>} {/' %s > %t.rounded
 // RUN: quern-opt %t.rounded --schedule --target=avx512_core_bf16:l2=128 | FileCheck %s --check-prefix=ROUNDED
 // RUN: quern-opt %t.rounded --check --target=avx512_core_bf16:l2=128
 // RUN: quern-opt %t.rounded --check --target=avx512_core:l2=128

@@ -20,7 +20,7 @@ func.func @rounded(%a: memref<20x31xf32, strided<[62, 2]>>, %b: memref<31x32xf32
   %zero = arith.constant 0.0 : f32
   linalg.fill ins(%zero : f32) outs(%c : memref<20x32xf32>)
   linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
-      ins(%a, %b : memref<20x31xf32, strided<[62, 2]>>, memref<31x32xf32>) outs(%c : memref<20x32xf32>) attrs = {quern.licence = #quern.licence<bf16>} {
+      ins(%a, %b : memref<20x31xf32, strided<[62, 2]>>, memref<31x32xf32>) outs(%c : memref<20x32xf32>) attrs = {quern.relax = #quern.relax<bf16>} {
   ^bb0(%x: f32, %y: f32, %s: f32):
     %p = arith.mulf %x, %y fastmath<reassoc,contract> : f32
     %r = arith.addf %s, %p fastmath<reassoc,contract> : f32

@@ -25,14 +25,14 @@ func.func @rounded(%a: memref<50x101xf32>, %b: memref<51x64x2xf32>, %c: memref<5
   %whole = memref.subview %b[0, 0, 0] [50, 64, 2] [1, 1, 1] : memref<51x64x2xf32> to memref<50x64x2xf32, strided<[128, 2, 1]>>
   %half = memref.subview %b[50, 0, 0] [1, 64, 1] [1, 1, 1] : memref<51x64x2xf32> to memref<1x64x1xf32, strided<[128, 2, 1], offset: 6400>>
   linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
-      ins(%a, %whole : memref<50x101xf32>, memref<50x64x2xf32, strided<[128, 2, 1]>>) outs(%c : memref<50x64xf32>) attrs = {quern.licence = #quern.licence<bf16>} {
+      ins(%a, %whole : memref<50x101xf32>, memref<50x64x2xf32, strided<[128, 2, 1]>>) outs(%c : memref<50x64xf32>) attrs = {quern.relax = #quern.relax<bf16>} {
   ^bb0(%x: f32, %y: f32, %s: f32):
     %p = arith.mulf %x, %y fastmath<reassoc,contract> : f32
     %r = arith.addf %s, %p fastmath<reassoc,contract> : f32
     linalg.yield %r : f32
   }
   linalg.generic {indexing_maps = [#last, #b, #c], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
-      ins(%a, %half : memref<50x101xf32>, memref<1x64x1xf32, strided<[128, 2, 1], offset: 6400>>) outs(%c : memref<50x64xf32>) attrs = {quern.licence = #quern.licence<bf16>} {
+      ins(%a, %half : memref<50x101xf32>, memref<1x64x1xf32, strided<[128, 2, 1], offset: 6400>>) outs(%c : memref<50x64xf32>) attrs = {quern.relax = #quern.relax<bf16>} {
   ^bb0(%x: f32, %y: f32, %s: f32):
     %p = arith.mulf %x, %y fastmath<reassoc,contract> : f32
     %r = arith.addf %s, %p fastmath<reassoc,contract> : f32

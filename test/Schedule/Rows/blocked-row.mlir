@@ -36,7 +36,7 @@ func.func @softmax(%src: memref<3x7x16xf32> {quern.arg = "src"}, %dst: memref<3x
       ins(%pin, %src, %max : memref<7x48xi8>, memref<3x7x16xf32>, memref<7xf32>) outs(%exp : memref<3x7x16xf32>) {
   ^bb0(%unread: i8, %x: f32, %m: f32, %out: f32):
     %d = arith.subf %x, %m : f32
-    %e = math.exp %d {quern.licence = #quern.licence<nonpositive>} : f32
+    %e = math.exp %d {quern.relax = #quern.relax<nonpositive>} : f32
     linalg.yield %e : f32
   }
   %sum = memref.alloc() : memref<7xf32>

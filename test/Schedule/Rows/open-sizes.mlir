@@ -59,7 +59,7 @@ func.func @softmax(%src: memref<?x?xf32, strided<[?, 1]>> {quern.arg = "src"}, %
   linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%src, %max : memref<?x?xf32, strided<[?, 1]>>, memref<?xf32>) outs(%exp : memref<?x?xf32>) {
   ^bb0(%x: f32, %a: f32, %o: f32):
     %s = arith.subf %x, %a : f32
-    %r = math.exp %s {quern.licence = #quern.licence<nonpositive>} : f32
+    %r = math.exp %s {quern.relax = #quern.relax<nonpositive>} : f32
     linalg.yield %r : f32
   }
   %sum = memref.alloc(%n) : memref<?xf32>

@@ -5,8 +5,8 @@
 // RUN: quern-opt %s --check --target=avx2
 // RUN: quern-opt %s --run --target=avx2 | FileCheck %s --check-prefix=REPLAY
 // CHECK: call @half("a", "dst"[32])
-// CHECK-NEXT: call @half("b", "dst") beside
-// CHECK-NEXT: call @rest("dst") beside
+// CHECK-NEXT: call @half("b", "dst") independent
+// CHECK-NEXT: call @rest("dst") independent
 // CHECK: func.func @half_kernel(%{{.*}}: memref<8xf32> {quern.arg = "from"}, %{{.*}}: memref<8xf32> {quern.arg = "to"}
 // CHECK: func.func @rest_kernel(%{{.*}}: memref<20xf32> {quern.arg = "dst"}
 // REPLAY: a: unchanged
@@ -14,7 +14,7 @@
 // REPLAY: b: unchanged
 
 #id = affine_map<(i) -> (i)>
-module attributes {quern.program = #quern.program<call @half("a", "dst"[32]) call @half("b", "dst") beside call @rest("dst") beside>} {
+module attributes {quern.program = #quern.program<call @half("a", "dst"[32]) call @half("b", "dst") independent call @rest("dst") independent>} {
 func.func @half(%from: memref<8xf32> {quern.arg = "from"}, %to: memref<8xf32> {quern.arg = "to"}) {
   linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%from : memref<8xf32>) outs(%to : memref<8xf32>) {
   ^bb0(%x: f32, %old: f32):

@@ -28,7 +28,7 @@ func.func @exp_kernel(%src: memref<64xf32> {quern.arg = "src"}, %dst: memref<64x
   %mask = arith.constant dense<[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0]> : vector<16xi1>
   scf.for %i = %begin to %end step %one {
     %x = vector.maskedload %src[%i], %mask, %zero : memref<64xf32>, vector<16xi1>, vector<16xf32> into vector<16xf32>
-    %y = math.exp %x fastmath<afn> {quern.licence = #quern.licence<nonpositive>} : vector<16xf32>
+    %y = math.exp %x fastmath<afn> {quern.relax = #quern.relax<nonpositive>} : vector<16xf32>
     vector.maskedstore %dst[%i], %mask, %y : memref<64xf32>, vector<16xi1>, vector<16xf32>
   }
   return

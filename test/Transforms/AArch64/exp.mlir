@@ -13,6 +13,6 @@
 // SVE-COUNT-9: math.fma
 // SVE-NOT: math.fma
 func.func @exp(%x: vector<4xf32>) -> vector<4xf32> {
-  %y = math.exp %x fastmath<afn> {quern.licence = #quern.licence<nonpositive>} : vector<4xf32>
+  %y = math.exp %x fastmath<afn> {quern.relax = #quern.relax<nonpositive>} : vector<4xf32>
   return %y : vector<4xf32>
 }

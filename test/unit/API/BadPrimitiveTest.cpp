@@ -112,7 +112,7 @@ TEST_F(BadInput, Primitives) {
       BAD_NULL(quern_primitive_get_primitive_desc(k, nullptr), "primitive_desc"),
       BAD_NULL(quern_primitive_get_info(nullptr, &info), "primitive"),
       BAD_NULL(quern_primitive_get_info(k, nullptr), "info"),
-      BAD_NULL(quern_primitive_wait_specialised(nullptr), "primitive"),
+      BAD_NULL(quern_primitive_wait_specialized(nullptr), "primitive"),
       BAD_NULL(quern_compile(nullptr, nullptr, quern_form_asm, &newBlob), "line"),
       BAD_NULL(quern_compile(line, nullptr, quern_form_asm, nullptr), "blob"),
       BAD(quern_compile(line, nullptr, static_cast<quern_code_form_t>(0), &newBlob), invalid_arguments, "code form 0"),

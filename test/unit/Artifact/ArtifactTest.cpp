@@ -117,11 +117,11 @@ TEST(Artifact, RoundTrips) {
   EXPECT_EQ(parsed->steps[1].factors[0].divisor, 16);
   EXPECT_EQ(parsed->steps[1].factors[1].sizeIndex, 2u);
   EXPECT_TRUE(parsed->steps[1].buffers.empty());
-  EXPECT_FALSE(parsed->steps[1].besidePrevious);
+  EXPECT_FALSE(parsed->steps[1].independentOfPrevious);
   ASSERT_EQ(parsed->steps[2].buffers.size(), 2u);
   EXPECT_EQ(parsed->steps[2].buffers[0].buffer, 1u);
   EXPECT_EQ(parsed->steps[2].buffers[0].byteOffset.constant(), 64);
-  EXPECT_TRUE(parsed->steps[2].besidePrevious);
+  EXPECT_TRUE(parsed->steps[2].independentOfPrevious);
   ASSERT_EQ(parsed->loops.size(), 2u);
   EXPECT_EQ(parsed->loops[1].trips.constant(), 2);
   EXPECT_EQ(parsed->loops[1].end, 5u);
@@ -210,7 +210,7 @@ TEST(Artifact, ForgedFieldsAreRefused) {
       {"step 2 passes buffer 4 of 4", [](Artifact &a) { a.steps[2].buffers[1].buffer = 4; }},
       {"step 2 passes buffer 1 from byte -4;", [](Artifact &a) { a.steps[2].buffers[0].byteOffset = -4; }},
       {"step 2 passes buffer 1 from byte 289; it has 288", [](Artifact &a) { a.steps[2].buffers[0].byteOffset = 289; }},
-      {"step 3 has flag 1 for independence", [](Artifact &a) { a.steps[3].besidePrevious = true; }},
+      {"step 3 has flag 1 for independence", [](Artifact &a) { a.steps[3].independentOfPrevious = true; }},
       {"step 4 has flag 1 for independence", [](Artifact &a) { a.steps[3].buffers.clear(), a.loops[1].first = 4; }},
       {"has 5000 loops", [](Artifact &a) { a.loops.resize(5000); }},
       {"has 300 regions", [](Artifact &a) { a.regions.resize(300); }},
@@ -246,7 +246,7 @@ TEST(Artifact, ForgedFieldsAreRefused) {
        [](Artifact &a) { a.steps[4].buffers[1].byteOffset = sum({{1024, {0}}}); }},
       {"from byte 9223372036854775807*d0;",
        [](Artifact &a) { a.steps[4].buffers[1].byteOffset = sum({{INT64_MAX, {0}}}); }},
-      {"step 0 has flag 1 for independence", [](Artifact &a) { a.steps[0].besidePrevious = true; }},
+      {"step 0 has flag 1 for independence", [](Artifact &a) { a.steps[0].independentOfPrevious = true; }},
   };
   for (const Case &one : cases) {
     Artifact artifact = sample();

@@ -31,14 +31,14 @@ nlohmann::json madeUpTrace() {
        {"machine": "neoverse-v1", "cycles": 1.0, "costs": [[5, 0.5], [4, 0.25], [4, 0.25], [1, 1]]}]}]}]})");
 }
 
-std::vector<ModelledLoop> loopsIn(const nlohmann::json &trace) {
-  return modelledLoopsIn(trace.dump(), "neon", {"neoverse-n1"});
+std::vector<ModeledLoop> loopsIn(const nlohmann::json &trace) {
+  return modeledLoopsIn(trace.dump(), "neon", {"neoverse-n1"});
 }
 
 TEST(Model, CountsTheWorkOfALoopIteration) {
-  const std::vector<ModelledLoop> loops = loopsIn(madeUpTrace());
+  const std::vector<ModeledLoop> loops = loopsIn(madeUpTrace());
   ASSERT_EQ(loops.size(), 1U);
-  const ModelledLoop &loop = loops.front();
+  const ModeledLoop &loop = loops.front();
   EXPECT_EQ(loop.kernel, "gemm_kernel");
   EXPECT_EQ(loop.step, "sum over k");
   EXPECT_TRUE(loop.isProduct);

@@ -95,7 +95,7 @@ TEST_F(LaunchTest, ReadsNumbersSizesAndChecks) {
 TEST_F(LaunchTest, ReadsLoopsAndBuffers) {
   auto launch = read(moduleWith("region \"h\" : s0 * 64 maximum \"src\" limit s0 count 16 stride 1" + call("copy") +
                                 "loop s1 - 1 { loop 3 {" + call("cell", "(s1 - 1 - d0) * 4096 + d1 * s0 * 8") +
-                                call("copy", "d0 * 4", "beside") + "} }"));
+                                call("copy", "d0 * 4", "independent") + "} }"));
   ASSERT_TRUE(succeeded(launch)) << errors;
   ASSERT_EQ(launch->calls.size(), 4u);
   EXPECT_EQ(nameOf(launch->calls[0]), "copy_kernel");
@@ -103,7 +103,7 @@ TEST_F(LaunchTest, ReadsLoopsAndBuffers) {
   EXPECT_EQ(nameOf(launch->calls[2]), "cell_kernel1");
   EXPECT_EQ(nameOf(launch->calls[3]), "copy_kernel");
   for (size_t i = 0; i < 4; ++i)
-    EXPECT_EQ(launch->calls[i].besidePrevious, i == 3);
+    EXPECT_EQ(launch->calls[i].independentOfPrevious, i == 3);
   ASSERT_EQ(launch->calls[2].buffers.size(), 2u);
   EXPECT_EQ(launch->calls[2].buffers[0].name, "src");
   EXPECT_EQ(launch->calls[2].buffers[0].byteOffset.text(), "-4096 - 4096*d0 + 8*d1*s0 + 4096*s1");
@@ -126,12 +126,12 @@ TEST_F(LaunchTest, ReadsLoopsAndBuffers) {
 }
 
 TEST_F(LaunchTest, KernelsThatShareScratchAreOrdered) {
-  auto launch = read(moduleWith(call("copy") + call("cell", "0", "beside") + call("copy", "0", "beside")));
+  auto launch = read(moduleWith(call("copy") + call("cell", "0", "independent") + call("copy", "0", "independent")));
   ASSERT_TRUE(succeeded(launch)) << errors;
   ASSERT_EQ(launch->calls.size(), 4u);
-  EXPECT_TRUE(launch->calls[1].besidePrevious);
-  EXPECT_FALSE(launch->calls[2].besidePrevious) << "the second kernel of @cell must wait for the first";
-  EXPECT_TRUE(launch->calls[3].besidePrevious);
+  EXPECT_TRUE(launch->calls[1].independentOfPrevious);
+  EXPECT_FALSE(launch->calls[2].independentOfPrevious) << "the second kernel of @cell must wait for the first";
+  EXPECT_TRUE(launch->calls[3].independentOfPrevious);
 }
 
 TEST_F(LaunchTest, WithoutAProgramKernelsRunInOrder) {
@@ -144,18 +144,19 @@ TEST_F(LaunchTest, WithoutAProgramKernelsRunInOrder) {
   EXPECT_TRUE(launch->loops.empty());
   EXPECT_EQ(nameOf(launch->calls[1]), "b");
   EXPECT_EQ(launch->calls[1].buffers[0].name, "x");
-  EXPECT_FALSE(launch->calls[1].besidePrevious);
+  EXPECT_FALSE(launch->calls[1].independentOfPrevious);
 }
 
 TEST_F(LaunchTest, UnscheduledProblemsAreCalledDirectly) {
-  auto launch = read("module attributes {quern.program = #quern.program<call @a(\"p\") call @a(\"q\"[8]) beside>} {\n"
-                     "func.func @a(%x: memref<4xf32> {quern.arg = \"x\"}) { return }\n}\n");
+  auto launch =
+      read("module attributes {quern.program = #quern.program<call @a(\"p\") call @a(\"q\"[8]) independent>} {\n"
+           "func.func @a(%x: memref<4xf32> {quern.arg = \"x\"}) { return }\n}\n");
   ASSERT_TRUE(succeeded(launch)) << errors;
   ASSERT_EQ(launch->calls.size(), 2u);
   EXPECT_EQ(nameOf(launch->calls[1]), "a");
   EXPECT_EQ(launch->calls[1].buffers[0].name, "q");
   EXPECT_EQ(launch->calls[1].buffers[0].byteOffset.constant(), 8);
-  EXPECT_TRUE(launch->calls[1].besidePrevious);
+  EXPECT_TRUE(launch->calls[1].independentOfPrevious);
 }
 
 TEST_F(LaunchTest, MalformedProgramsAreNotParsed) {
@@ -184,8 +185,9 @@ TEST_F(LaunchTest, InvalidProgramsAreRefused) {
   expectRefused(program(call("copy", "d0")), "depends on loop 0; 0 are around it");
   expectRefused(program("loop 2 {" + call("copy", "d1") + "}"), "depends on loop 1; 1 are around it");
   expectRefused(program(call("copy", "(s0 + 4611686018427387904) * (s0 + 4611686018427387904)")), "is beyond int64");
-  expectRefused(call("copy", "0", "beside"), "a call of @copy is marked `beside`, but does not follow a call");
-  expectRefused(program("loop 2 {" + call("copy", "0", "beside") + "}"), "but does not follow a call");
+  expectRefused(call("copy", "0", "independent"),
+                "a call of @copy is marked `independent`, but does not follow a call");
+  expectRefused(program("loop 2 {" + call("copy", "0", "independent") + "}"), "but does not follow a call");
   expectRefused(program("loop 2 {}"), "a loop has no call");
   expectRefused(program("loop d0 {" + call("copy") + "}"), "the trips of a loop depends on loop 0");
   expectRefused(program("region \"h\" : d0"), "region 'h' depends on loop 0");

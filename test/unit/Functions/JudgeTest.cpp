@@ -107,7 +107,7 @@ func.func @f(%x: tensor<17x200xf32>) -> (tensor<17x200xf32>, tensor<17xf32>) {
     %v = arith.mulf %a, %r : f32
     linalg.yield %v : f32
   } -> tensor<17x200xf32>
-  %cancelled = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+  %canceled = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
       ins(%y : tensor<17x200xf32>) outs(%f : tensor<17xf32>) {
   ^bb0(%a: f32, %acc: f32):
     %at = linalg.index 1 : index
@@ -115,7 +115,7 @@ func.func @f(%x: tensor<17x200xf32>) -> (tensor<17x200xf32>, tensor<17xf32>) {
     %c = arith.addf %a, %acc : f32
     linalg.yield %c : f32
   } -> tensor<17xf32>
-  return %y, %cancelled : tensor<17x200xf32>, tensor<17xf32>
+  return %y, %canceled : tensor<17x200xf32>, tensor<17xf32>
 })";
 
 constexpr const char *softmax = R"(

@@ -84,7 +84,7 @@ TEST(LevelZero, AReorderCrossesEnginesInEveryKindOfStream) {
   }
 }
 
-TEST(LevelZero, AReorderAcrossEnginesIsInOrderWithItsNeighbours) {
+TEST(LevelZero, AReorderAcrossEnginesIsInOrderWithItsNeighbors) {
   const engine device(engine::kind::gpu, 0);
   DeviceRun there(device, reorderLine("64", fromHost), addOne), between(device, softmaxLine("64"), addTwoByRows),
       back(device, reorderLine("64", toHost), addOne);

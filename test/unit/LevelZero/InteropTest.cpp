@@ -244,17 +244,17 @@ TEST_F(Interop, AWaitCoversAllEarlierWork) {
   failDriverCall(2, ZE_RESULT_NOT_READY); // after the call that appends the barrier
   EXPECT_THAT(messageOf([&] { order.wait(); }), HasSubstr("zeEventHostSynchronize() returned ZE_RESULT_NOT_READY"));
   ze_interop::execute(run.kernel, order, {{QUERN_ARG_SRC, src}, {QUERN_ARG_DST, dst}}, {behind});
-  std::atomic<bool> isSignalled{false};
+  std::atomic<bool> isSignaled{false};
   std::thread signals([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     zeEventHostSignal(before);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    isSignalled = true;
+    isSignaled = true;
     zeEventHostSignal(behind);
   });
   for (int i = 0; i < 2; ++i) {
     order.wait();
-    EXPECT_TRUE(isSignalled);
+    EXPECT_TRUE(isSignaled);
   }
   signals.join();
   EXPECT_EQ(result[5], 6);

@@ -86,7 +86,7 @@ TEST(RemoteClient, ASilentServerIsSuspended) {
     Client &client = openClient(
         folder, server.url(scheme), 50, /*writes=*/true,
         [](void *context, int isOpen, const char *) { *static_cast<int *>(context) += isOpen; }, &changes);
-    for (int i = 0; i < Circuit::failuresToOpen; ++i) {
+    for (int i = 0; i < CircuitBreaker::failuresToOpen; ++i) {
       const int64_t start = steadyNs();
       EXPECT_FALSE(get(client, keyOf(i)));
       EXPECT_LT(steadyNs() - start, waitsForScheduler + 50 * nsPerMs) << scheme;
@@ -108,7 +108,7 @@ TEST(RemoteClient, ARecoveredServerIsAskedAgain) {
   client.flush(5000);
   EXPECT_TRUE(get(client, keyOf(1)));
   server.stop();
-  for (int i = 0; i < 2 * Circuit::failuresToOpen; ++i)
+  for (int i = 0; i < 2 * CircuitBreaker::failuresToOpen; ++i)
     EXPECT_FALSE(get(client, keyOf(1)));
   EXPECT_EQ(client.counters().circuits_opened, 1u);
   server.start();

@@ -244,7 +244,7 @@ std::string Generator::unary(const std::string &x) {
   switch (pick(0, 5)) {
   case 0:
     return op("math.exp " + op("arith.negf " + op("math.absf " + x)) +
-              (chance(50) ? " {quern.licence = #quern.licence<nonpositive>}" : ""));
+              (chance(50) ? " {quern.relax = #quern.relax<nonpositive>}" : ""));
   case 1:
     return op("math.log " + op("arith.addf " + op("math.absf " + x) + ", " + constant(1)));
   case 2:

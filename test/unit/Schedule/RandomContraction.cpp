@@ -151,7 +151,7 @@ std::string Generator::generic(const std::vector<std::string> &dims, int reduced
   };
   return "  linalg.generic {indexing_maps = [" + join(all) + "], iterator_types = [" + join(kinds) + "]}\n" +
          (inputs ? "      ins(" + part(0, inputs) + ")" : "") + " outs(" + part(inputs, names.size()) + ")" +
-         (reduced && isRounded ? " attrs = {quern.licence = #quern.licence<bf16>}" : "") + " {\n  ^bb0(" + arguments +
+         (reduced && isRounded ? " attrs = {quern.relax = #quern.relax<bf16>}" : "") + " {\n  ^bb0(" + arguments +
          "):\n" + inner + "  }\n";
 }
 

@@ -40,7 +40,7 @@ void sweep(const Case &test, typename FloatTraits<T>::Bits stride,
   isa = isa == "avx512" ? "avx512" : isa.starts_with("sse42") ? "sse42" : "avx2";
   VectorKernel kernel({test.target, "func.func(quern-expand-math{isa=" + isa + " exp=" + test.exp + "})",
                        "%y = math." + test.function + " %x " + (test.exp == "table" ? "fastmath<afn> " : "") +
-                           (test.nonpositive ? "{quern.licence = #quern.licence<nonpositive>} : " : ": ") + type,
+                           (test.nonpositive ? "{quern.relax = #quern.relax<nonpositive>} : " : ": ") + type,
                        FloatTraits<T>::name, FloatTraits<T>::name, test.lanes});
   ASSERT_TRUE(kernel.ok());
   using Bits = typename FloatTraits<T>::Bits;

@@ -36,8 +36,8 @@ public:
       : emit(trace["stages"][0]), schedule(trace["stages"][1]), assembly(trace["stages"].back()),
         code(linesOf(assembly)), scheduled(linesOf(schedule)), target(target), processors(processors) {}
 
-  std::vector<ModelledLoop> loops() const {
-    std::vector<ModelledLoop> found;
+  std::vector<ModeledLoop> loops() const {
+    std::vector<ModeledLoop> found;
     if (assembly.contains("innermost"))
       for (const Json &innermost : assembly["innermost"])
         found.push_back(loop(innermost));
@@ -46,9 +46,9 @@ public:
 
 private:
   /// Line numbers of the assembly are 1-based.
-  ModelledLoop loop(const Json &innermost) const {
+  ModeledLoop loop(const Json &innermost) const {
     const size_t first = innermost["first"], last = innermost["last"];
-    ModelledLoop loop;
+    ModeledLoop loop;
     std::vector<size_t> places; // positions of the loop's instructions
     for (size_t line = first; line <= last; ++line)
       if (assembly["offsets"][line - 1] >= 0)
@@ -69,7 +69,7 @@ private:
     return loop;
   }
 
-  void addEstimate(ModelledLoop &loop, const std::vector<size_t> &places, const Json &estimate) const {
+  void addEstimate(ModeledLoop &loop, const std::vector<size_t> &places, const Json &estimate) const {
     const std::string processor = estimate["machine"];
     if (std::find(processors.begin(), processors.end(), processor) == processors.end() || estimate.contains("whyNot"))
       return;
@@ -95,7 +95,7 @@ private:
   }
 
   /// Adds the loop of the schedule to which the backward jump belongs.
-  void addSchedule(ModelledLoop &loop, size_t jump) const {
+  void addSchedule(ModeledLoop &loop, size_t jump) const {
     const Json *node = nullptr, *kernel = nullptr;
     for (const size_t line : assembly["origins"][jump - 1])
       for (const Json &candidate : schedule["loops"])
@@ -121,15 +121,15 @@ private:
 
 } // namespace
 
-std::vector<ModelledLoop> modelledLoopsIn(const std::string &trace, const std::string &target,
-                                          const std::vector<std::string> &processors) {
+std::vector<ModeledLoop> modeledLoopsIn(const std::string &trace, const std::string &target,
+                                        const std::vector<std::string> &processors) {
   const Json data = Json::parse(trace);
   return Reader(data, target, processors).loops();
 }
 
-std::vector<ModelledLoop> modelledLoopsOf(const std::string &line, const std::string &target,
-                                          const std::vector<std::string> &processors) {
-  return modelledLoopsIn(compileFor(line, target, quern_form_trace), target, processors);
+std::vector<ModeledLoop> modeledLoopsOf(const std::string &line, const std::string &target,
+                                        const std::vector<std::string> &processors) {
+  return modeledLoopsIn(compileFor(line, target, quern_form_trace), target, processors);
 }
 
 } // namespace quern::bench

@@ -17,7 +17,7 @@
 
 namespace quern::bench {
 
-struct ModelledLoop {
+struct ModeledLoop {
   std::string kernel, step; ///< the step of most of its instructions
   bool isProduct = false;   ///< true for a loop of a contraction, which sums products over K
   size_t line = 0;          ///< line of the schedule
@@ -33,11 +33,11 @@ struct ModelledLoop {
 
 /// Returns the loops of a trace (docs/command.md). Only estimates for `processors` are kept. Throws std::exception if
 /// `trace` is not a trace.
-std::vector<ModelledLoop> modelledLoopsIn(const std::string &trace, const std::string &target,
-                                          const std::vector<std::string> &processors);
+std::vector<ModeledLoop> modeledLoopsIn(const std::string &trace, const std::string &target,
+                                        const std::vector<std::string> &processors);
 /// Returns the loops of a problem, compiled for a target. Throws std::runtime_error.
-std::vector<ModelledLoop> modelledLoopsOf(const std::string &line, const std::string &target,
-                                          const std::vector<std::string> &processors);
+std::vector<ModeledLoop> modeledLoopsOf(const std::string &line, const std::string &target,
+                                        const std::vector<std::string> &processors);
 
 struct ModelSettings {
   std::vector<std::string> processors, targets, lines;

@@ -14,9 +14,9 @@ namespace quern::bench {
 
 namespace {
 
-const ModelledLoop *widestOf(const std::vector<ModelledLoop> &loops, const std::string &step) {
-  const ModelledLoop *found = nullptr;
-  for (const ModelledLoop &loop : loops)
+const ModeledLoop *widestOf(const std::vector<ModeledLoop> &loops, const std::string &step) {
+  const ModeledLoop *found = nullptr;
+  for (const ModeledLoop &loop : loops)
     if (loop.step == step && (!found || loop.bytesRead > found->bytesRead))
       found = &loop;
   return found;
@@ -60,8 +60,8 @@ private:
                    "|---|---|---|---|---|---|---|\n";
     for (const BoundedLoop &bounded : bounds.loops())
       for (const std::string &target : settings.targets) {
-        const std::vector<ModelledLoop> loops = modelledLoopsOf(bounded.line, target, settings.processors);
-        const ModelledLoop *loop = widestOf(loops, bounded.step);
+        const std::vector<ModeledLoop> loops = modeledLoopsOf(bounded.line, target, settings.processors);
+        const ModeledLoop *loop = widestOf(loops, bounded.step);
         if (!loop)
           throw std::runtime_error("no loop of '" + bounded.step + "' for " + target + " in: " + bounded.line);
         for (const auto &[processor, cycles] : loop->cycles)
@@ -70,7 +70,7 @@ private:
   }
 
   void addBound(const BoundedLoop &bounded, const std::string &target, const std::string &processor,
-                const ModelledLoop &loop, double cycles) {
+                const ModeledLoop &loop, double cycles) {
     const std::optional<double> byHand = bounds.cyclesPerUnit(bounded.name, target, processor);
     if (!byHand)
       return;
@@ -82,7 +82,7 @@ private:
   }
 
   /// Returns a loop's share of the peak of the level's best instruction for its products; nothing if no peak is known.
-  std::optional<double> shareOf(const ModelledLoop &loop, const std::string &target, const std::string &processor) {
+  std::optional<double> shareOf(const ModeledLoop &loop, const std::string &target, const std::string &processor) {
     const auto cycles = loop.cycles.find(processor);
     if (loop.flops <= 0 || cycles == loop.cycles.end())
       return std::nullopt;
@@ -93,13 +93,13 @@ private:
   }
 
   /// Returns for each kernel the loop that multiplies most per iteration, not those of remaining rows or columns.
-  static std::vector<const ModelledLoop *> mainProductsOf(const std::vector<ModelledLoop> &loops) {
-    std::map<std::string, const ModelledLoop *> main;
-    for (const ModelledLoop &loop : loops)
+  static std::vector<const ModeledLoop *> mainProductsOf(const std::vector<ModeledLoop> &loops) {
+    std::map<std::string, const ModeledLoop *> main;
+    for (const ModeledLoop &loop : loops)
       if (loop.isProduct)
-        if (const ModelledLoop *&most = main[loop.kernel]; !most || loop.flops > most->flops)
+        if (const ModeledLoop *&most = main[loop.kernel]; !most || loop.flops > most->flops)
           most = &loop;
-    std::vector<const ModelledLoop *> products;
+    std::vector<const ModeledLoop *> products;
     for (const auto &[kernel, loop] : main)
       products.push_back(loop);
     return products;
@@ -110,21 +110,21 @@ private:
     size_t products = 0, all = 0, spills = 0, otherSpills = 0;
     for (const std::string &line : settings.lines) {
       std::fprintf(stderr, "%s: %s\n", target.c_str(), line.c_str());
-      std::vector<ModelledLoop> loops;
+      std::vector<ModeledLoop> loops;
       try {
-        loops = modelledLoopsOf(line, target, settings.processors);
+        loops = modeledLoopsOf(line, target, settings.processors);
       } catch (const std::runtime_error &error) {
         refused += "\n`" + line + "` for " + target + ": " + error.what() + "\n";
         continue;
       }
       all += loops.size();
-      for (const ModelledLoop &loop : loops) {
+      for (const ModeledLoop &loop : loops) {
         (loop.isProduct ? spills : otherSpills) += loop.spills;
         if (loop.isProduct && loop.spills)
           spilled += "| " + target + " | " + std::to_string(loop.spills) + " | " + std::to_string(loop.instructions) +
                      " | " + line + ", " + loop.kernel + " |\n";
       }
-      for (const ModelledLoop *loop : mainProductsOf(loops)) {
+      for (const ModeledLoop *loop : mainProductsOf(loops)) {
         ++products;
         addProduct(line, target, *loop, shares);
       }
@@ -135,7 +135,7 @@ private:
   }
 
   /// Adds a row for each distinct loop, of which kernels have few.
-  void addProduct(const std::string &line, const std::string &target, const ModelledLoop &loop,
+  void addProduct(const std::string &line, const std::string &target, const ModeledLoop &loop,
                   std::map<std::string, std::vector<double>> &shares) {
     std::string row = "| " + target + " | " + loop.multiply + " | " + fixed(loop.flops, 0) + " | " +
                       std::to_string(loop.instructions) + " |";

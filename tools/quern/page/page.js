@@ -143,7 +143,7 @@
     }
     return { name, definition: undefined, lines: around };
   }
-  function colourUses(value) {
+  function colorUses(value) {
     for (const used of document.querySelectorAll(".v.use"))
       used.classList.remove("use");
     const { name, lines } = scopeOf(value);
@@ -168,7 +168,7 @@
   main.addEventListener("mouseleave", () => pinned || light(null));
   main.addEventListener("click", (event) => {
     if (event.target.classList.contains("v"))
-      colourUses(event.target);
+      colorUses(event.target);
     const line = event.target.closest(".l");
     if (line)
       pin(ofLine.get(line));

@@ -68,7 +68,7 @@ Value EltwiseMath::atLeast(Value x, double limit) {
 
 Value EltwiseMath::expOfNonpositive(TwoTerms x) {
   auto exp = math::ExpOp::create(builder, loc, x.low ? add(x.high, x.low) : x.high);
-  addLicence(exp, x.low ? Licence::Nonpositive | Licence::Unrounded : Licence::Nonpositive);
+  addRelaxation(exp, x.low ? Relaxation::Nonpositive | Relaxation::Unrounded : Relaxation::Nonpositive);
   return exp;
 }
 

@@ -136,7 +136,7 @@ Rows BackwardEmitter::endDiff(StringRef name, const TensorDesc &desc, const At &
 
 /// Emits the copies for endDiff() before the loop over time. The copies of both directions are independent.
 void BackwardEmitter::emitEnds(int64_t layer) {
-  bool beside = false;
+  bool independent = false;
   for (int64_t direction = 0; direction < s.directions; ++direction)
     for (const auto &[name, desc] :
          {std::pair{"diff_dst_iter", &rnn.diffDstIter}, std::pair{"diff_dst_iter_c", &rnn.diffDstIterC}}) {
@@ -145,7 +145,7 @@ void BackwardEmitter::emitEnds(int64_t layer) {
       const Rows from = states.tensor(name, *desc, {program.number(layer), program.number(direction)}),
                  to = endDiff(name, *desc, {layer, direction, {}, true, false});
       if (to.buffer != from.buffer)
-        rows.emitCopy("rnn_gather", from, to, first, {}, std::exchange(beside, true));
+        rows.emitCopy("rnn_gather", from, to, first, {}, std::exchange(independent, true));
     }
 }
 
@@ -190,7 +190,7 @@ void BackwardEmitter::addState(Bindings &bindings, const At &at) {
 // Loop over time
 //===----------------------------------------------------------------------===//
 
-void BackwardEmitter::callCell(const At &at, bool beside) {
+void BackwardEmitter::callCell(const At &at, bool independent) {
   Bindings bindings;
   WeightsView view = iter.viewOf(iterGates().count);
   if (isProjected()) {
@@ -235,10 +235,10 @@ void BackwardEmitter::callCell(const At &at, bool beside) {
   if (!rnn.diffAttention.isZero())
     bindings.push_back(
         states.bind("attention_terms", states.ofSteps("attention_terms", DataType::F32, s.dhc, 0, at.t)));
-  program.call("rnn_cell_diff", bindings, [&](StepEmitter &step) { emitCellDiff(step, context, view); }, beside);
+  program.call("rnn_cell_diff", bindings, [&](StepEmitter &step) { emitCellDiff(step, context, view); }, independent);
 }
 
-void BackwardEmitter::callState(const At &at, bool beside) {
+void BackwardEmitter::callState(const At &at, bool independent) {
   Bindings bindings;
   addHandedBack(bindings, at);
   if (states.hasLengths)
@@ -247,10 +247,11 @@ void BackwardEmitter::callState(const At &at, bool beside) {
       states.bind("state_diff", states.ofSteps("state_diff", deltaFactorType(context), s.dic, at.direction, at.t)));
   addCarry(bindings, at.direction);
   WeightsView view = iter.viewOf(s.gates);
-  program.call("rnn_state_diff", bindings, [&](StepEmitter &step) { rnn::emitStateDiff(step, context, view); }, beside);
+  program.call(
+      "rnn_state_diff", bindings, [&](StepEmitter &step) { rnn::emitStateDiff(step, context, view); }, independent);
 }
 
-void BackwardEmitter::callGruOutput(const At &at, bool beside) {
+void BackwardEmitter::callGruOutput(const At &at, bool independent) {
   Bindings bindings;
   addHandedBack(bindings, at);
   bindings.push_back(gatesAt(at, Span::Step));
@@ -262,10 +263,11 @@ void BackwardEmitter::callGruOutput(const At &at, bool beside) {
     bindings.push_back(
         states.bind("attention_terms", states.ofSteps("attention_terms", DataType::F32, s.dhc, 0, at.t)));
   WeightsView view = iter.viewOf(2);
-  program.call("rnn_output_diff", bindings, [&](StepEmitter &step) { emitGruOutputDiff(step, context, view); }, beside);
+  program.call(
+      "rnn_output_diff", bindings, [&](StepEmitter &step) { emitGruOutputDiff(step, context, view); }, independent);
 }
 
-void BackwardEmitter::callGruGates(const At &at, bool beside) {
+void BackwardEmitter::callGruGates(const At &at, bool independent) {
   constexpr Gates output{2, 1};
   Bindings bindings = {delta("delta_output", factorsOf("delta"), at.direction, at.t, output, Span::Step),
                        iter.bindGates("u", at.layer, at.direction, output.first, output.count, program),
@@ -280,7 +282,8 @@ void BackwardEmitter::callGruGates(const At &at, bool beside) {
   if (!rnn.diffWeightsIter.isZero())
     bindings.push_back(states.bind("reset", states.ofSteps("reset", context.state(), s.dhc, at.direction, at.t)));
   WeightsView view = iter.viewOf(output.count);
-  program.call("rnn_gates_diff", bindings, [&](StepEmitter &step) { emitGruGatesDiff(step, context, view); }, beside);
+  program.call(
+      "rnn_gates_diff", bindings, [&](StepEmitter &step) { emitGruGatesDiff(step, context, view); }, independent);
 }
 
 void BackwardEmitter::emitStep(int64_t layer, ArrayRef<int64_t> directions, AffineExpr i, bool isEnd, bool isStart) {
@@ -290,11 +293,11 @@ void BackwardEmitter::emitStep(int64_t layer, ArrayRef<int64_t> directions, Affi
            direction != directions.front());
   };
   if (isProjected())
-    inEachDirection([&](const At &at, bool beside) { callState(at, beside); });
+    inEachDirection([&](const At &at, bool independent) { callState(at, independent); });
   if (!hasResetFirst())
-    return inEachDirection([&](const At &at, bool beside) { callCell(at, beside); });
-  inEachDirection([&](const At &at, bool beside) { callGruOutput(at, beside); });
-  inEachDirection([&](const At &at, bool beside) { callGruGates(at, beside); });
+    return inEachDirection([&](const At &at, bool independent) { callCell(at, independent); });
+  inEachDirection([&](const At &at, bool independent) { callGruOutput(at, independent); });
+  inEachDirection([&](const At &at, bool independent) { callGruGates(at, independent); });
 }
 
 /// The last step has no step after it, and the first step of an LSTM reads its cells from separate memory, so both are

@@ -123,10 +123,10 @@ private:
   void emitEnds(int64_t layer);
   void emitSweep(int64_t layer, llvm::ArrayRef<int64_t> directions);
   void emitStep(int64_t layer, llvm::ArrayRef<int64_t> directions, mlir::AffineExpr i, bool isEnd, bool isStart);
-  void callCell(const At &at, bool beside);
-  void callState(const At &at, bool beside);
-  void callGruOutput(const At &at, bool beside);
-  void callGruGates(const At &at, bool beside);
+  void callCell(const At &at, bool independent);
+  void callState(const At &at, bool independent);
+  void callGruOutput(const At &at, bool independent);
+  void callGruGates(const At &at, bool independent);
   void emitStartDiff(int64_t layer);
   void addHandedBack(Bindings &bindings, const At &at);
   void addCarry(Bindings &bindings, int64_t direction);

@@ -57,10 +57,10 @@ private:
   void emitStacked(int64_t layer);
   void emitResult();
 
-  void callCell(const At &at, bool beside);
-  void callProjection(const At &at, bool beside);
-  void callGruGates(const At &at, bool beside);
-  void callGruOutput(const At &at, bool beside);
+  void callCell(const At &at, bool independent);
+  void callProjection(const At &at, bool independent);
+  void callGruGates(const At &at, bool independent);
+  void callGruOutput(const At &at, bool independent);
 
   Bindings gateBindings(const At &at);
   Bindings gruBindings(const At &at);

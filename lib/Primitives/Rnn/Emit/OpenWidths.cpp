@@ -102,7 +102,7 @@ private:
 
   /// Emits a product with the weights of one gate. `to` is passed without the padding columns of panels, which are also
   /// written.
-  void product(Matrix to, Matrix x, const OpenWeights &weights, int64_t gate, bool beside);
+  void product(Matrix to, Matrix x, const OpenWeights &weights, int64_t gate, bool independent);
   /// Copies `from`, or zeros if it is absent.
   void copy(std::optional<Matrix> from, const Matrix &to);
   void emitInputs();
@@ -115,7 +115,7 @@ private:
   void addGate(Bindings &bindings, int64_t gate, AffineExpr t);
   void addRow(Bindings &bindings, StringRef name, StringRef tensor, const TensorDesc &desc, int64_t row);
   GateInput gate(StepEmitter &step, Epilogue &epilogue, int64_t gate) const;
-  void call(StringRef kind, Bindings bindings, const Matrix &to, CellBody body, bool beside = false);
+  void call(StringRef kind, Bindings bindings, const Matrix &to, CellBody body, bool independent = false);
   void vanilla(AffineExpr t, AffineExpr next);
   void lstm(AffineExpr t, AffineExpr next);
   void gru(AffineExpr t, AffineExpr before, AffineExpr next);
@@ -221,7 +221,7 @@ Binding OpenWidthsEmitter::bind(StringRef name, const Matrix &matrix) {
 // Steps
 //===----------------------------------------------------------------------===//
 
-void OpenWidthsEmitter::product(Matrix to, Matrix x, const OpenWeights &weights, int64_t gate, bool beside) {
+void OpenWidthsEmitter::product(Matrix to, Matrix x, const OpenWeights &weights, int64_t gate, bool independent) {
   const bool arePanels = weights.block > 1;
   x.channels = weights.inputs;
   to.channels = arePanels ? weights.width : channels;
@@ -230,7 +230,7 @@ void OpenWidthsEmitter::product(Matrix to, Matrix x, const OpenWeights &weights,
       [&](StepEmitter &step) {
         (arePanels ? addPanelProduct : addPlainProduct)(step, step["sums"], step["x"], step["weights"]);
       },
-      beside);
+      independent);
 }
 
 void OpenWidthsEmitter::copy(std::optional<Matrix> from, const Matrix &to) {
@@ -248,7 +248,7 @@ void OpenWidthsEmitter::copy(std::optional<Matrix> from, const Matrix &to) {
   });
 }
 
-void OpenWidthsEmitter::call(StringRef kind, Bindings bindings, const Matrix &to, CellBody body, bool beside) {
+void OpenWidthsEmitter::call(StringRef kind, Bindings bindings, const Matrix &to, CellBody body, bool independent) {
   bindings.push_back(bind("to", to));
   program.call(
       kind, bindings,
@@ -257,7 +257,7 @@ void OpenWidthsEmitter::call(StringRef kind, Bindings bindings, const Matrix &to
         epilogue.output(step["to"]);
         body(step, epilogue);
       },
-      beside);
+      independent);
 }
 
 /// Emits a dense copy of src_layer and its products with the weights of every gate.
@@ -268,7 +268,7 @@ void OpenWidthsEmitter::emitInputs() {
   program.endLoop();
   const Matrix x{"inputs", factor, allRows, inputs, inputs, program.number(0)};
   for (int64_t g = 0; g < s.gates; ++g)
-    product(planeOf("products", g, allRows, layer.width), x, layer, g, /*beside=*/g > 0);
+    product(planeOf("products", g, allRows, layer.width), x, layer, g, /*independent=*/g > 0);
 }
 
 void OpenWidthsEmitter::emitStart() {
@@ -293,7 +293,7 @@ void OpenWidthsEmitter::emitFinish() {
 
 void OpenWidthsEmitter::productsOfState(const Matrix &state, int64_t first, int64_t end) {
   for (int64_t g = first; g < end; ++g)
-    product(planeOf("sums", g, batch, iter.width), state, iter, g, /*beside=*/g > first);
+    product(planeOf("sums", g, batch, iter.width), state, iter, g, /*independent=*/g > first);
 }
 
 //===----------------------------------------------------------------------===//
@@ -390,7 +390,7 @@ void OpenWidthsEmitter::gru(AffineExpr t, AffineExpr before, AffineExpr next) {
         Ref h = e.element(step["h"]);
         e.emit([&]() -> SmallVector<Value> { return {stored(e, e.mul(e.sigmoid(e.number(r)), e.number(h)))}; });
       },
-      /*beside=*/true);
+      /*independent=*/true);
   productsOfState(resetState(), 2, 3);
   addGate(ofOutput, 2, t);
   ofOutput.push_back(bind("update", own("update")));

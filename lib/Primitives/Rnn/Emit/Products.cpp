@@ -147,7 +147,7 @@ void ProductEmitter::emitOp(Value part, ArrayRef<AffineExpr> ofX, ArrayRef<Affin
       linalg::GenericOp::create(b, step.loc, ValueRange{x, part}, ValueRange{columnsOf(step, sums, view.width())}, maps,
                                 kinds, [&](OpBuilder &inner, Location at, ValueRange in) { emitBody(inner, at, in); });
   if (view.element == DataType::F32 && mayRound(fpmath))
-    addLicence(op, Licence::Bf16);
+    addRelaxation(op, Relaxation::Bf16);
 }
 
 void ProductEmitter::emitBody(OpBuilder &inner, Location at, ValueRange in) {
@@ -341,7 +341,7 @@ void rnn::addOuterProduct(StepEmitter &step, Value sums, Value left, Value right
       });
   auto isF32 = [](Value factor) { return cast<MemRefType>(factor.getType()).getElementType().isF32(); };
   if ((isF32(left) || isF32(right)) && mayRound(fpmath))
-    addLicence(op, Licence::Bf16);
+    addRelaxation(op, Relaxation::Bf16);
 }
 
 void rnn::addOuterProductApart(StepEmitter &step, Value sums, Value left, Value right, FpmathMode fpmath) {

@@ -43,7 +43,7 @@ Rows RowSteps::remainingAt(AffineExpr t) const {
 }
 
 void RowSteps::emitCopy(StringRef kind, ArrayRef<Rows> from, const Rows &to, Body body, AffineExpr aliveAt,
-                        bool beside) const {
+                        bool independent) const {
   Builder builder(program.number(0).getContext());
   Bindings bindings;
   for (auto [i, rows] : llvm::enumerate(from))
@@ -64,7 +64,7 @@ void RowSteps::emitCopy(StringRef kind, ArrayRef<Rows> from, const Rows &to, Bod
         step.builder, step.loc, inputs, ValueRange{step["to"]}, maps, kinds,
         [&](OpBuilder &b, Location at, ValueRange in) { linalg::YieldOp::create(b, at, body(b, at, in)); });
   };
-  program.call(kind, bindings, emitBody, beside);
+  program.call(kind, bindings, emitBody, independent);
 }
 
 /// Computes remainingAt() for all time steps: the length of each sequence, then one less in each step.

@@ -31,7 +31,7 @@ public:
   /// given, and last the old element of `to`.
   using Body = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::ValueRange)>;
   void emitCopy(llvm::StringRef kind, llvm::ArrayRef<Rows> from, const Rows &to, Body body,
-                mlir::AffineExpr aliveAt = {}, bool beside = false) const;
+                mlir::AffineExpr aliveAt = {}, bool independent = false) const;
 
 private:
   const RnnDesc &rnn;

@@ -42,7 +42,7 @@ void RnnEmitter::emitStart(int64_t layer) {
   const bool isCell = isLstm(rnn);
   for (int64_t direction = 0; direction < s.directions; ++direction) {
     const SmallVector<AffineExpr> at = {program.number(layer), program.number(direction)};
-    bool beside = direction > 0;
+    bool independent = direction > 0;
     if (!states.startsInPlace(layer) && readsState()) {
       Rows to = states.startOf(layer, direction);
       SmallVector<Rows, 1> from;
@@ -56,8 +56,8 @@ void RnnEmitter::emitStart(int64_t layer) {
                                       : zeroOf(b, loc, to.type);
             return from[0].type == to.type ? in[0] : emitStored(b, loc, context, in[0]);
           },
-          {}, beside);
-      beside = true;
+          {}, independent);
+      independent = true;
     }
     if (context.areRowsRounded()) {
       SmallVector<Rows, 1> from;
@@ -68,8 +68,8 @@ void RnnEmitter::emitStart(int64_t layer) {
           [&](OpBuilder &b, Location loc, ValueRange in) {
             return from.empty() ? zeroOf(b, loc, context.factor()) : roundedFactor(b, loc, in[0], context.factor());
           },
-          {}, beside);
-      beside = true;
+          {}, independent);
+      independent = true;
     }
     if (!isCell)
       continue;
@@ -81,12 +81,12 @@ void RnnEmitter::emitStart(int64_t layer) {
         [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
           return from.empty() ? zeroOf(b, loc, DataType::F32) : widened(b, loc, in[0], from[0].type, b.getF32Type());
         },
-        {}, beside);
+        {}, independent);
   }
 }
 
 void RnnEmitter::emitFinish(int64_t layer) {
-  bool beside = false;
+  bool independent = false;
   for (int64_t direction = 0; direction < s.directions; ++direction) {
     const SmallVector<AffineExpr> at = {program.number(layer), program.number(direction)};
     AffineExpr last = isReversed(direction) ? program.number(0) : states.stepsDone() - 1;
@@ -97,13 +97,13 @@ void RnnEmitter::emitFinish(int64_t layer) {
           [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
             return from.type == to.type ? in[0] : emitNumber(b, loc, context, in[0]);
           },
-          {}, std::exchange(beside, true));
+          {}, std::exchange(independent, true));
     }
     if (!rnn.dstIterC.isZero())
       rows.emitCopy(
           "rnn_finish_cells", cellsAt(layer, direction, last), states.tensor("dst_iter_c", rnn.dstIterC, at),
           [&](OpBuilder &b, Location loc, ValueRange in) { return narrowed(b, loc, in[0], rnn.dstIterC.dataType); }, {},
-          std::exchange(beside, true));
+          std::exchange(independent, true));
   }
 }
 

@@ -110,7 +110,7 @@ void Weights::emitSums(Program &program) const {
     int64_t elements = layer * given.strides[0] + direction * given.strides[1];
     Binding weights{"weights", plain.type, {tensor, program.number(elements * bytesOf(given.dataType))}};
     program.call("rnn_sums", {weights, sumsAlone("sums", layer, direction, program)}, emitColumnSums,
-                 /*beside=*/i > 0);
+                 /*independent=*/i > 0);
   }
 }
 

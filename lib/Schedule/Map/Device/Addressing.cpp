@@ -166,7 +166,7 @@ Value DeviceMapEmitter::inOrder(const Point &point) {
   if (!order.isByLane() || order.filled == order.run)
     return exists;
   Piece inRun = digitOf(point, 1, order.run);
-  return both(exists, create<arith::CmpIOp>(arith::CmpIPredicate::ult, add(inRun.number, narrow(inRun.neighbour)),
+  return both(exists, create<arith::CmpIOp>(arith::CmpIPredicate::ult, add(inRun.number, narrow(inRun.neighbor)),
                                             number(order.run))
                           .getResult());
 }
@@ -176,7 +176,7 @@ Value DeviceMapEmitter::digitAlong(const Point &point, unsigned axis) {
   for (const Part &part : point.order.axes.parts) {
     if (part.axis == axis) {
       Piece digit = digitOf(point, unit, part.count);
-      Value index = digit.neighbour ? add(digit.number, narrow(digit.neighbour)) : digit.number;
+      Value index = digit.neighbor ? add(digit.number, narrow(digit.neighbor)) : digit.number;
       const int64_t step = point.order.step(axis);
       index = scaled(index, step);
       return point.indexInVector && step > 1 ? add(index, point.indexInVector) : index;
@@ -252,8 +252,8 @@ Value DeviceMapEmitter::addressOf(const Point &point, ArrayRef<Size> strides, Va
     if (stride != 0) {
       Piece digit = digitOf(point, unit, count);
       sum = add(sum, scaled(scaled(isShort ? digit.number : wide(digit.number), step), stride));
-      if (digit.neighbour)
-        apart = add(apart, scaled(scaled(digit.neighbour, step), stride));
+      if (digit.neighbor)
+        apart = add(apart, scaled(scaled(digit.neighbor, step), stride));
     }
     unit *= count;
   }

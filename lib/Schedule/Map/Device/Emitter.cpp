@@ -211,11 +211,11 @@ func::FuncOp DeviceMapEmitter::emit() {
   item = create<gpu::ThreadIdOp>(gpu::Dimension::x);
   entry = item.getDefiningOp();
   if (subGroup) {
-    Value neighbour = create<gpu::LaneIdOp>(IntegerAttr()), own = create<gpu::SubgroupIdOp>(IntegerAttr());
+    Value neighbor = create<gpu::LaneIdOp>(IntegerAttr()), own = create<gpu::SubgroupIdOp>(IntegerAttr());
     if (plan.subGroup)
-      lane = neighbour, firstLane = scaled(narrow(own), subGroup);
+      lane = neighbor, firstLane = scaled(narrow(own), subGroup);
     else
-      item = add(scaled(own, subGroup), neighbour);
+      item = add(scaled(own, subGroup), neighbor);
   }
   local = narrow(item);
   clonePrologue(b, kernel, problem.function, problem.prologue, [&](Size size) { return index(size); });

@@ -37,7 +37,7 @@ private:
   /// A digit of a point's position: a number, plus a value that grows by 1 between neighboring work-items. The latter
   /// is an index, so that drivers see consecutive addresses; null: the digit has none.
   struct Piece {
-    Value number, neighbour;
+    Value number, neighbor;
   };
 
   int64_t subGroupOfItems() const;

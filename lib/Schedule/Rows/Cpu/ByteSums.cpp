@@ -22,10 +22,10 @@ using namespace quern::rows;
 
 namespace {
 
-constexpr int64_t neighbours = 4;        ///< bytes of a word
+constexpr int64_t neighbors = 4;         ///< bytes of a word
 constexpr int64_t fewestLanes = 4;       ///< minimum lanes of a vector
 constexpr int64_t sumsUnderWay = 4;      ///< independent sums that hide the latency of an addition
-constexpr double opsPerNeighbours = 4;   ///< a load, two adds of neighbors, one add to the sums
+constexpr double opsPerNeighbors = 4;    ///< a load, two adds of neighbors, one add to the sums
 constexpr double opsPerHalves = 3.25;    ///< load, widen, add; rarely widening to words
 constexpr int64_t fewestIterations = 16; ///< iterations that are enough for threads, if whole cache lines are read
 
@@ -98,19 +98,19 @@ private:
     plan.vectorDim = dim;
   }
   void tryAlongRow() {
-    int64_t bytes = plan.registerLanes * neighbours;
-    if (chain.rowExtent.isMultipleOf(neighbours) && !chain.rowExtent.isBelow(bytes) &&
+    int64_t bytes = plan.registerLanes * neighbors;
+    if (chain.rowExtent.isMultipleOf(neighbors) && !chain.rowExtent.isBelow(bytes) &&
         allReads([&](const Access &read) { return isContiguousFor(read, bytes); }))
-      take(plan.registerLanes, -1, neighbours,
-           opsPerNeighbours / static_cast<double>(bytes) +
+      take(plan.registerLanes, -1, neighbors,
+           opsPerNeighbors / static_cast<double>(bytes) +
                static_cast<double>(horizontalOps) / static_cast<double>(chain.rowExtent.known()));
   }
   void tryAcross(int dim) {
     int64_t extent = chain.dims[dim].extent.known(), lanes = std::min<int64_t>(plan.registerLanes, extent & -extent);
-    if (chain.rowExtent.isMultipleOf(neighbours) && lanes >= fewestLanes && allReads([&](const Access &read) {
-          return isContiguousFor(read, neighbours) && read.strides[dim] == neighbours;
+    if (chain.rowExtent.isMultipleOf(neighbors) && lanes >= fewestLanes && allReads([&](const Access &read) {
+          return isContiguousFor(read, neighbors) && read.strides[dim] == neighbors;
         }))
-      take(lanes, dim, neighbours, opsPerNeighbours / static_cast<double>(lanes * neighbours));
+      take(lanes, dim, neighbors, opsPerNeighbors / static_cast<double>(lanes * neighbors));
     // Words of these lanes fill two registers, so no operand may need to move them one by one.
     bool liesSideBySide = allReads([&](const Access &read) { return read.strides[dim] == 1; });
     chain.forEachAccess([&](Stage &, Access &access) {
@@ -179,7 +179,7 @@ Value SweepEmitter::addHalves(Stage &stage, int64_t slot, Value accumulator) {
 }
 
 /// Adds a step's bytes, several per lane, to the accumulator.
-Value SweepEmitter::addNeighbours(Stage &stage, int64_t slot, Value accumulator) {
+Value SweepEmitter::addNeighbors(Stage &stage, int64_t slot, Value accumulator) {
   const Access &read = *summedBytes(stage);
   Type word = b.getI32Type();
   auto bytes = VectorType::get({plan.lanes * depth}, read.elementType()), words = bytes.clone(word);

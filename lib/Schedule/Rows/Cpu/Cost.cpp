@@ -17,7 +17,7 @@ using namespace quern::rows;
 namespace {
 
 constexpr int64_t laneLoopOps = 12; ///< cost of an access whose lanes are moved one by one, in operations
-constexpr int64_t neighbourOps = 3; ///< cost of adding four bytes to each lane, in operations
+constexpr int64_t neighborOps = 3;  ///< cost of adding four bytes to each lane, in operations
 
 } // namespace
 
@@ -32,7 +32,7 @@ LaneKind RowPlan::lanesOf(const Access &access) const {
   Size stride = alongRow() ? access.row.step() : access.strides[vectorDim];
   int64_t run = alongRow() ? access.row.run() : 0;
   if (depth > 1 && !alongRow() && stride == depth && access.row.step() == 1)
-    return LaneKind::Neighbours;
+    return LaneKind::Neighbors;
   if (run % lanes) // a vector crosses the end of a block
     return stride == 1 && run > 1 && lanes % run == 0 ? LaneKind::Pieces : LaneKind::Strided;
   return stride == 0 ? LaneKind::Same : stride == 1 ? LaneKind::Unit : LaneKind::Strided;
@@ -77,7 +77,7 @@ int64_t RowPlan::opsIn(int sweep) const {
   for (auto [stage, own] : llvm::zip_equal(chain.stages, stages)) {
     if (!((own.usedIn >> sweep) & 1) || (stage.perRow && alongRow())) // per-row ops then run once per row
       continue;
-    ops += stage.reduces && depth > 1 ? neighbourOps : opsOf(stage.op);
+    ops += stage.reduces && depth > 1 ? neighborOps : opsOf(stage.op);
     for (const Access &access : stage.ins)
       ops += access.isMemoryRead() ? opsToMove(access) : 0;
     for (const Access &access : stage.outs)

@@ -200,7 +200,7 @@ void SweepEmitter::emitSlot(int64_t slot, MutableArrayRef<Value> accumulators, K
     }
     const AtOperation scope(*this, stage.op.getLoc());
     accumulators[slot] =
-        depth > 1 ? addNeighbours(stage, slot, accumulators[slot]) : addHalves(stage, slot, accumulators[slot]);
+        depth > 1 ? addNeighbors(stage, slot, accumulators[slot]) : addHalves(stage, slot, accumulators[slot]);
     accumulators = accumulators.drop_front(columns);
   }
 }

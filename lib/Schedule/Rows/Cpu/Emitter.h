@@ -163,7 +163,7 @@ private:
   Value widened(Value bytes, Type type, bool isSigned);
   static bool isSigned(Stage &stage);
   Value addHalves(Stage &stage, int64_t slot, Value accumulator);
-  Value addNeighbours(Stage &stage, int64_t slot, Value accumulator);
+  Value addNeighbors(Stage &stage, int64_t slot, Value accumulator);
 
   // Values that are kept from one sweep to another (Values.cpp).
   Values compute(int i, int64_t slot) override;

@@ -17,9 +17,9 @@
 namespace quern::rows {
 
 /// The addresses of a vector's lanes in an operand. `Same`: one address; `Unit`: contiguous; `Pieces`: contiguous
-/// within blocks that are shorter than a vector; `Neighbours`: several contiguous row positions per lane; `Strided`:
+/// within blocks that are shorter than a vector; `Neighbors`: several contiguous row positions per lane; `Strided`:
 /// anything else.
-enum class LaneKind { Same, Unit, Pieces, Neighbours, Strided };
+enum class LaneKind { Same, Unit, Pieces, Neighbors, Strided };
 
 struct StagePlan {
   uint64_t usedIn = 0; ///< bit s is set if sweep s computes it

@@ -17,7 +17,7 @@ using namespace quern::rows;
 Value DeviceRowEmitter::placeByOther(const Access &access, int64_t slot) {
   if (const Size step = access.row.step(); access.row.isLinear() && !step.isOpen())
     return add(place(access, 0), index(plan.offsetOf(slot) * step.known()));
-  if (int64_t apart = slot % neighbours(access))
+  if (int64_t apart = slot % neighbors(access))
     return add(place(access, slot - apart), index(apart));
   return Value();
 }
@@ -25,14 +25,14 @@ Value DeviceRowEmitter::placeByOther(const Access &access, int64_t slot) {
 /// Loads the slots that are moved together with this one; for an operand that is invariant along the row, its only
 /// value.
 DeviceRowEmitter::Values DeviceRowEmitter::load(const Access &access, int64_t &slot) {
-  slot -= slot % neighbours(access);
+  slot -= slot % neighbors(access);
   Value memref = kernel.arguments.lookup(access.base);
   if (access.row.isStill())
     return {loadElement(b, loc, memref, rowBase(access))};
   if (const Box *box = boxOf(access, /*isWritten=*/false))
     return {loadBoxed(*box, slot)};
   Values at;
-  for (int64_t i = 0, count = neighbours(access); i < count; ++i)
+  for (int64_t i = 0, count = neighbors(access); i < count; ++i)
     at.push_back(place(access, slot + i));
   Type type = cast<MemRefType>(memref.getType()).getElementType();
   SmallVector<Type> types(at.size(), type);
@@ -65,7 +65,7 @@ void DeviceRowEmitter::write(const Access &access, int64_t slot, ArrayRef<Value>
     for (auto [element, place] : llvm::zip_equal(elements, at))
       storeElement(b, loc, element, memref, place);
   };
-  if (neighbours(access) == 1)
+  if (neighbors(access) == 1)
     return oneByOne();
   choose(
       b, loc, bytesOf(elements.front().getType()) < deviceWordBytes ? aligned : Value(),

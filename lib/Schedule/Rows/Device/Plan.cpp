@@ -68,7 +68,7 @@ private:
   int64_t bytesSideBySide(int dim);
   int64_t bytesOfPosition();
   void shareAlongRow();
-  void takeNeighbours(int64_t most);
+  void takeNeighbors(int64_t most);
   void giveRowsToItems();
   void takeWords();
   void boxRows();
@@ -186,12 +186,12 @@ void Planner::shareAlongRow() {
   if (!plan.isInRegisters)
     plan.slots = isKnown ? std::min(most, ofStep) : 1;
   if (isKnown && !isVectorized)
-    takeNeighbours(most);
+    takeNeighbors(most);
 }
 
 /// Chooses the largest vectors that suit all operands of the widest type along the row, if the positions of a work-item
 /// grow by at most a quarter.
-void Planner::takeNeighbours(int64_t most) {
+void Planner::takeNeighbors(int64_t most) {
   int64_t widest = 0;
   auto isAlong = [](const Access &access) {
     return access.isArgument() && access.row.isLinear() && access.row.step() == 1;

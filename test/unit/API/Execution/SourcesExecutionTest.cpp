@@ -107,7 +107,7 @@ TEST_F(SourcesExecution, AcceptsTheMaximumNumberOfSources) {
   concatenation.visit_launch({buffers.data(), nullptr, nullptr}, [&](const quern_launch_call_t &call) {
     EXPECT_EQ(call.args.buffers[0], sources[static_cast<size_t>(calls)].data());
     EXPECT_EQ(call.args.buffers[1], whole.data() + 5 * calls);
-    EXPECT_EQ(call.beside_previous, calls > 0);
+    EXPECT_EQ(call.independent_of_previous, calls > 0);
     ++calls;
   });
   EXPECT_EQ(calls, count);

@@ -152,7 +152,7 @@ private:
         step.iterations = rowElements / 3;
         step.factors = {{1, 1}};
       }
-      step.besidePrevious = s > 0;
+      step.independentOfPrevious = s > 0;
       for (size_t b = 0; b < 3; ++b)
         step.buffers.push_back({places[static_cast<size_t>(s) * 3 + b], offset(trips)});
     }

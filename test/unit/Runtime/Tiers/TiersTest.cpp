@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "Cache/Pack.h"
 #include "Tiers/Family.h"
-#include "Tiers/Specialiser.h"
+#include "Tiers/Specializer.h"
 
 #include "Runtime/TestArtifacts.h"
 #include "Runtime/TestSupport.h"
@@ -42,7 +42,7 @@ size_t threadCount() {
 
 /// Records the events of specialization.
 struct Heard {
-  Heard() { quern_set_listener(note, this, quern_event_specialise); }
+  Heard() { quern_set_listener(note, this, quern_event_specialize); }
   ~Heard() { quern_set_listener(note, this, 0); }
   static void note(void *context, const quern_event_t *event) {
     auto *self = static_cast<Heard *>(context);
@@ -70,7 +70,7 @@ struct Heard {
   quern_status_t lastStatus = quern_success;
 };
 
-quern_status_t waitSpecialised(const primitive &kernel) { return quern_primitive_wait_specialised(kernel.get()); }
+quern_status_t waitSpecialized(const primitive &kernel) { return quern_primitive_wait_specialized(kernel.get()); }
 
 class TiersTest : public testing::Test {
 protected:
@@ -90,7 +90,7 @@ TEST_F(TiersTest, StartWithTheFamilyAndSwitchToTheSpecializedKernel) {
   EXPECT_EQ(run.kernel.info().origin, quern_origin_family);
   run.execute(order);
   EXPECT_EQ(run.wrong(), 0u);
-  ASSERT_EQ(waitSpecialised(run.kernel), quern_success);
+  ASSERT_EQ(waitSpecialized(run.kernel), quern_success);
   EXPECT_EQ(run.kernel.info().is_family, 0);
   EXPECT_EQ(run.kernel.info().origin, quern_origin_family) << "the origin is that of the first kernel";
   run.dst.assign(run.dst.size(), -7.0f);
@@ -108,7 +108,7 @@ TEST_F(TiersTest, StartWithTheFamilyAndSwitchToTheSpecializedKernel) {
 
 TEST_F(TiersTest, TiersFollowTheEnvironment) {
   {
-    const test::ScopedEnvironment tiers("QUERN_TIERS", "specialised");
+    const test::ScopedEnvironment tiers("QUERN_TIERS", "specialized");
     EXPECT_EQ(test::Run(device, test::lineOf(22)).kernel.info().origin, quern_origin_compiled);
   }
   const test::ScopedEnvironment tiers("QUERN_TIERS", "family");
@@ -116,14 +116,14 @@ TEST_F(TiersTest, TiersFollowTheEnvironment) {
   EXPECT_EQ(run.kernel.info().origin, quern_origin_family) << "although the specialized kernel is in the memory cache";
   run.execute(order);
   EXPECT_EQ(run.wrong(), 0u);
-  EXPECT_EQ(waitSpecialised(run.kernel), quern_not_required);
+  EXPECT_EQ(waitSpecialized(run.kernel), quern_not_required);
   EXPECT_EQ(run.kernel.info().is_family, 1);
   EXPECT_EQ(test::Run(device, test::lineOf(22, "log")).kernel.info().origin, quern_origin_compiled)
       << "no pack contains its family";
   EXPECT_EQ(test::Run(device, test::lineOf(22) + " attr.deterministic=true").kernel.info().origin, quern_origin_family);
   const test::ScopedEnvironment wrong("QUERN_TIERS", "all");
   EXPECT_EQ(test::statusOf([&] { test::Run(device, test::lineOf(23)); }), quern_invalid_arguments);
-  EXPECT_NE(std::string(quern_get_last_error_message()).find("both, specialised or family"), std::string::npos);
+  EXPECT_NE(std::string(quern_get_last_error_message()).find("both, specialized or family"), std::string::npos);
 }
 
 TEST_F(TiersTest, APrimitiveMayChooseForItself) {
@@ -137,14 +137,14 @@ TEST_F(TiersTest, APrimitiveMayChooseForItself) {
     EXPECT_EQ(desc.get_primitive_attr().get_tiers(), static_cast<tiers>(asked));
     return primitive(desc);
   };
-  const test::ScopedEnvironment other("QUERN_TIERS", "specialised");
+  const test::ScopedEnvironment other("QUERN_TIERS", "specialized");
   const primitive family = create(quern_tiers_family);
   EXPECT_EQ(family.info().origin, quern_origin_family);
-  EXPECT_EQ(waitSpecialised(family), quern_not_required);
+  EXPECT_EQ(waitSpecialized(family), quern_not_required);
   const primitive both = create(quern_tiers_both);
   EXPECT_EQ(both.info().origin, quern_origin_family);
-  EXPECT_EQ(waitSpecialised(both), quern_success);
-  EXPECT_EQ(create(quern_tiers_specialised).info().origin, quern_origin_memory);
+  EXPECT_EQ(waitSpecialized(both), quern_success);
+  EXPECT_EQ(create(quern_tiers_specialized).info().origin, quern_origin_memory);
   const test::ScopedEnvironment none("QUERN_TIERS", "family");
   EXPECT_EQ(create(quern_tiers_default).info().origin, quern_origin_family);
   EXPECT_EQ(create(quern_tiers_both).info().origin, quern_origin_memory)
@@ -158,7 +158,7 @@ TEST_F(TiersTest, APrimitiveMayChooseForItself) {
 TEST_F(TiersTest, DeterministicPrimitivesKeepTheirKernel) {
   const test::Run run(device, test::lineOf(24) + " attr.deterministic=true");
   EXPECT_EQ(run.kernel.info().origin, quern_origin_compiled);
-  EXPECT_EQ(waitSpecialised(run.kernel), quern_success);
+  EXPECT_EQ(waitSpecialized(run.kernel), quern_success);
 }
 
 TEST_F(TiersTest, BlobsAndFunctionsUseTheSpecializedKernel) {
@@ -186,7 +186,7 @@ TEST_F(TiersTest, HundredsAreSpecializedDuringExecution) {
           run.execute(own);
           wrong += run.wrong();
         }
-        if (rows % 3 == 0 && waitSpecialised(run.kernel) != quern_success)
+        if (rows % 3 == 0 && waitSpecialized(run.kernel) != quern_success)
           wrong += 1;
         if (rows % 5 == 0) {
           run.execute(own);
@@ -202,12 +202,12 @@ TEST_F(TiersTest, HundredsAreSpecializedDuringExecution) {
 TEST_F(TiersTest, MoreJobsThanTheQueueCanHold) {
   const test::ScopedEnvironment slow("QUERN_FAKE", "slow");
   std::vector<std::unique_ptr<test::Run>> runs;
-  for (int64_t rows = 400; rows < 400 + 3 * static_cast<int64_t>(Specialiser::maxJobs); ++rows)
+  for (int64_t rows = 400; rows < 400 + 3 * static_cast<int64_t>(Specializer::maxJobs); ++rows)
     runs.push_back(std::make_unique<test::Run>(device, test::lineOf(rows)));
   const test::ScopedEnvironment fast("QUERN_FAKE", "");
-  EXPECT_EQ(waitSpecialised(runs.front()->kernel), quern_success)
+  EXPECT_EQ(waitSpecialized(runs.front()->kernel), quern_success)
       << "dropped from the queue, so the caller compiles it";
-  EXPECT_EQ(waitSpecialised(runs.back()->kernel), quern_success);
+  EXPECT_EQ(waitSpecialized(runs.back()->kernel), quern_success);
   for (const auto &run : runs) {
     run->execute(order);
     EXPECT_EQ(run->wrong(), 0u);
@@ -219,12 +219,12 @@ TEST_F(TiersTest, TheThreadEndsWhenIdle) {
   std::this_thread::sleep_for(std::chrono::milliseconds(400)); // until the thread of earlier tests ends
   const size_t before = threadCount();
   test::Run run(device, test::lineOf(601));
-  ASSERT_EQ(waitSpecialised(run.kernel), quern_success);
+  ASSERT_EQ(waitSpecialized(run.kernel), quern_success);
   for (int i = 0; i < 400 && threadCount() > before; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   EXPECT_EQ(threadCount(), before);
   test::Run other(device, test::lineOf(602));
-  EXPECT_EQ(waitSpecialised(other.kernel), quern_success) << "the thread must start again";
+  EXPECT_EQ(waitSpecialized(other.kernel), quern_success) << "the thread must start again";
 }
 
 TEST_F(TiersTest, AFailureLeavesTheFamily) {
@@ -237,7 +237,7 @@ TEST_F(TiersTest, AFailureLeavesTheFamily) {
   run.execute(order);
   EXPECT_EQ(run.wrong(), 0u);
   EXPECT_EQ(run.kernel.info().is_family, 1);
-  EXPECT_EQ(waitSpecialised(run.kernel), quern_unimplemented);
+  EXPECT_EQ(waitSpecialized(run.kernel), quern_unimplemented);
 }
 
 TEST_F(TiersTest, ACrashInTheBackgroundLeavesTheFamily) {
@@ -287,17 +287,17 @@ TEST_F(TiersTest, ForksWhileItCompiles) {
       run.execute(order);
       if (run.wrong())
         return 1;
-      if (waitSpecialised(run.kernel) != quern_success || run.kernel.info().is_family)
+      if (waitSpecialized(run.kernel) != quern_success || run.kernel.info().is_family)
         return 2;
       test::Run own(device, test::lineOf(606));
       own.execute(order);
-      if (own.wrong() || waitSpecialised(own.kernel) != quern_success)
+      if (own.wrong() || waitSpecialized(own.kernel) != quern_success)
         return 3;
       return own.kernel.info().is_family ? 4 : 0;
     });
     EXPECT_EQ(status, 0) << i;
   }
-  EXPECT_EQ(waitSpecialised(run.kernel), quern_success);
+  EXPECT_EQ(waitSpecialized(run.kernel), quern_success);
 }
 
 TEST_F(TiersTest, HundredsAreSpecializedDuringForks) {
@@ -322,12 +322,12 @@ TEST_F(TiersTest, HundredsAreSpecializedDuringForks) {
       }
       test::Run own(device, test::lineOf(rows + 1000));
       own.execute(order);
-      return own.wrong() || waitSpecialised(own.kernel) != quern_success ? 2 : 0;
+      return own.wrong() || waitSpecialized(own.kernel) != quern_success ? 2 : 0;
     });
     EXPECT_EQ(status, 0) << rows;
   }
   for (const auto &run : runs)
-    EXPECT_EQ(waitSpecialised(run->kernel), quern_success);
+    EXPECT_EQ(waitSpecialized(run->kernel), quern_success);
 }
 
 TEST_F(TiersTest, AFullDiskLosesOnlyTheFile) {
@@ -340,7 +340,7 @@ TEST_F(TiersTest, AFullDiskLosesOnlyTheFile) {
     if (setrlimit(RLIMIT_FSIZE, &none))
       return 1;
     test::Run run(device, test::lineOf(608));
-    if (waitSpecialised(run.kernel) != quern_success)
+    if (waitSpecialized(run.kernel) != quern_success)
       return 2;
     run.execute(order);
     return run.wrong() ? 3 : run.kernel.info().is_family ? 4 : 0;
@@ -359,7 +359,7 @@ TEST_F(TiersTest, ForksDoNotWaitForAHangingCompiler) {
   run.execute(order);
   EXPECT_EQ(run.wrong(), 0u);
   const test::ScopedEnvironment works("QUERN_FAKE", "");
-  EXPECT_EQ(waitSpecialised(run.kernel), quern_success); // after the background thread has failed
+  EXPECT_EQ(waitSpecialized(run.kernel), quern_success); // after the background thread has failed
 }
 
 /// Programs that exit while the thread compiles exit as they would without it.

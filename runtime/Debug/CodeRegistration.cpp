@@ -1,4 +1,4 @@
-//===- Announce.cpp - Registering kernels with debuggers and profilers ----===//
+//===- CodeRegistration.cpp - Registering kernels with debuggers and profilers -===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -7,7 +7,7 @@
 // parent, whose code it has mapped, and creates new files.
 //
 //===----------------------------------------------------------------------===//
-#include "Debug/Announce.h"
+#include "Debug/CodeRegistration.h"
 
 #include "Cache/Directory.h"
 #include "Cache/Disk.h"
@@ -184,8 +184,9 @@ std::optional<DebugObject> debugObjectOf(const Artifact &artifact, const Verifie
   return debug;
 }
 
-std::shared_ptr<Announcement> Announcement::ofLoaded(const DebugObject &code, std::span<const void *const> sections) {
-  std::shared_ptr<Announcement> made(new Announcement());
+std::shared_ptr<CodeRegistration> CodeRegistration::ofLoaded(const DebugObject &code,
+                                                             std::span<const void *const> sections) {
+  std::shared_ptr<CodeRegistration> made(new CodeRegistration());
   const std::vector<ProfiledCode> functions = functionsOf(code, sections);
   std::string placed = code.object;
   placeSections(placed, sections);
@@ -197,8 +198,9 @@ std::shared_ptr<Announcement> Announcement::ofLoaded(const DebugObject &code, st
   return made;
 }
 
-std::shared_ptr<Announcement> Announcement::ofLinked(const DebugObject &code, const std::vector<std::string> &names,
-                                                     std::span<void *const> entries) {
+std::shared_ptr<CodeRegistration> CodeRegistration::ofLinked(const DebugObject &code,
+                                                             const std::vector<std::string> &names,
+                                                             std::span<void *const> entries) {
   ElfObject elf(code.object);
   std::vector<const void *> sections;
   if (elf.readSections() && elf.readSymbols())
@@ -210,7 +212,7 @@ std::shared_ptr<Announcement> Announcement::ofLinked(const DebugObject &code, co
   return ofLoaded(code, sections);
 }
 
-Announcement::~Announcement() {
+CodeRegistration::~CodeRegistration() {
   if (!registered)
     return;
   std::lock_guard lock(Observers::process().mutex);

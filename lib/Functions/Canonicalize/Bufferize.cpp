@@ -7,8 +7,8 @@
 // tensors are never written. WriteOnce.cpp separates buffers that these passes use more than once.
 //
 //===----------------------------------------------------------------------===//
-#include "Functions/Forms/Forms.h"
-#include "Functions/Forms/Upstream.h"
+#include "Functions/Canonicalize/Canonicalize.h"
+#include "Functions/Canonicalize/Upstream.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"

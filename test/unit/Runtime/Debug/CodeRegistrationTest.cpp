@@ -1,4 +1,4 @@
-//===- AnnounceTest.cpp - Registering kernels with debuggers --------------===//
+//===- CodeRegistrationTest.cpp - Registering kernels with debuggers ------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -7,7 +7,7 @@
 // consistent while threads load and release kernels, and in children of forks. test/Debug/perf.test tests perf's files.
 //
 //===----------------------------------------------------------------------===//
-#include "Debug/Announce.h"
+#include "Debug/CodeRegistration.h"
 
 #include "Cpu/ElfObject.h"
 #include "Cpu/Loader.h"
@@ -57,7 +57,7 @@ int countObjects() {
   return count;
 }
 
-class AnnounceTest : public testing::Test {
+class CodeRegistrationTest : public testing::Test {
 protected:
   void SetUp() override {
     setenv("QUERN_DEBUG", "gdb", 1);
@@ -70,20 +70,20 @@ protected:
   /// A loaded object that is registered with the debugger.
   struct Loaded {
     LoadedObject code;
-    std::shared_ptr<Announcement> announcement;
+    std::shared_ptr<CodeRegistration> registration;
   };
   Loaded load() const {
     Result<LoadedObject> loaded = LoadedObject::load(debug.object, entries);
     if (!loaded)
       throw std::runtime_error(loaded.error().message);
-    auto announcement = Announcement::ofLoaded(debug, loaded->sections());
-    return {std::move(*loaded), std::move(announcement)};
+    auto registration = CodeRegistration::ofLoaded(debug, loaded->sections());
+    return {std::move(*loaded), std::move(registration)};
   }
 
   const DebugObject debug{"0123", test::readTestObject(), ""};
 };
 
-TEST_F(AnnounceTest, ObjectsHaveTheAddressesOfTheirSections) {
+TEST_F(CodeRegistrationTest, ObjectsHaveTheAddressesOfTheirSections) {
   const Loaded loaded = load();
   ASSERT_EQ(countObjects(), 1);
   const jit_code_entry &entry = *__jit_debug_descriptor.first_entry;
@@ -103,7 +103,7 @@ TEST_F(AnnounceTest, ObjectsHaveTheAddressesOfTheirSections) {
     EXPECT_EQ(section.header.sh_addr != 0, (section.header.sh_flags & SHF_ALLOC) != 0) << section.name;
 }
 
-TEST_F(AnnounceTest, ObjectsAreReleasedInAnyOrder) {
+TEST_F(CodeRegistrationTest, ObjectsAreReleasedInAnyOrder) {
   std::vector<std::optional<Loaded>> loaded;
   for (int i = 0; i < 5; ++i)
     loaded.emplace_back(load());
@@ -115,7 +115,7 @@ TEST_F(AnnounceTest, ObjectsAreReleasedInAnyOrder) {
   }
 }
 
-TEST_F(AnnounceTest, ThreadsLoadAndRelease) {
+TEST_F(CodeRegistrationTest, ThreadsLoadAndRelease) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i)
     threads.emplace_back([this] {
@@ -128,7 +128,7 @@ TEST_F(AnnounceTest, ThreadsLoadAndRelease) {
   EXPECT_EQ(countObjects(), 0);
 }
 
-TEST_F(AnnounceTest, ForksWhileThreadsLoad) {
+TEST_F(CodeRegistrationTest, ForksWhileThreadsLoad) {
 #if __has_feature(thread_sanitizer)
   GTEST_SKIP() << "ThreadSanitizer does not support forks of processes with threads";
 #endif

@@ -1,9 +1,9 @@
-//===- Places.h - Source locations for messages ---------------------------===//
+//===- Locations.h - Source locations for messages ------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#ifndef QUERN_FUNCTIONS_PLACES_H
-#define QUERN_FUNCTIONS_PLACES_H
+#ifndef QUERN_FUNCTIONS_LOCATIONS_H
+#define QUERN_FUNCTIONS_LOCATIONS_H
 
 #include "Support/Error.h"
 
@@ -17,14 +17,14 @@ namespace quern::functions {
 inline constexpr llvm::StringLiteral textName = "<module>";
 
 /// Returns "7:3", "model.mlir:7:3" if the module names a file, or "an unknown place".
-std::string placeOf(mlir::Location location);
+std::string locationOf(mlir::Location location);
 /// Returns "'linalg.generic' at 7:3".
-std::string nameAndPlaceOf(mlir::Operation *op);
+std::string nameAndLocationOf(mlir::Operation *op);
 
 template <typename... Parts> Error notTaken(mlir::Operation *op, const Parts &...parts) {
-  return unimplemented(nameAndPlaceOf(op), " ", parts...);
+  return unimplemented(nameAndLocationOf(op), " ", parts...);
 }
 
 } // namespace quern::functions
 
-#endif // QUERN_FUNCTIONS_PLACES_H
+#endif // QUERN_FUNCTIONS_LOCATIONS_H

@@ -8,8 +8,8 @@
 // operation on memrefs, is first rewritten on tensors.
 //
 //===----------------------------------------------------------------------===//
-#include "Functions/Forms/Forms.h"
-#include "Functions/Forms/Upstream.h"
+#include "Functions/Canonicalize/Canonicalize.h"
+#include "Functions/Canonicalize/Upstream.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"

@@ -1,9 +1,9 @@
-//===- Forms.h - Steps that bring a function into the form of problems ----===//
+//===- Canonicalize.h - Steps that bring a function into the form of problems -===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#ifndef QUERN_FUNCTIONS_FORMS_H
-#define QUERN_FUNCTIONS_FORMS_H
+#ifndef QUERN_FUNCTIONS_CANONICALIZE_H
+#define QUERN_FUNCTIONS_CANONICALIZE_H
 
 #include "Support/Error.h"
 
@@ -69,8 +69,8 @@ Result<std::string> writeOnce(mlir::func::FuncOp function, unsigned results);
 
 /// Sets fast-math flags for the freedom that linalg gives: the order of a reduction (reassoc) and the rounding of
 /// products that are added up (contract). Also marks exponentials whose arguments are never positive.
-void grantLicences(mlir::func::FuncOp function);
+void setFastMathFlags(mlir::func::FuncOp function);
 
 } // namespace quern::functions
 
-#endif // QUERN_FUNCTIONS_FORMS_H
+#endif // QUERN_FUNCTIONS_CANONICALIZE_H

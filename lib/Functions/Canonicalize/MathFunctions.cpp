@@ -7,7 +7,7 @@
 // the range of the type even if an intermediate result would overflow.
 //
 //===----------------------------------------------------------------------===//
-#include "Functions/Forms/Numbers.h"
+#include "Functions/Canonicalize/Numbers.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -7,8 +7,8 @@
 // start is combined with the result after the reduction. The result of a reduction over no elements is its start.
 //
 //===----------------------------------------------------------------------===//
+#include "Functions/Canonicalize/Canonicalize.h"
 #include "Functions/Check.h"
-#include "Functions/Forms/Forms.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

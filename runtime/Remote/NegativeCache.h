@@ -1,9 +1,9 @@
-//===- Misses.h - Entries that no server has ------------------------------===//
+//===- NegativeCache.h - Entries that no server has -----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#ifndef QUERN_RUNTIME_REMOTE_MISSES_H
-#define QUERN_RUNTIME_REMOTE_MISSES_H
+#ifndef QUERN_RUNTIME_REMOTE_NEGATIVECACHE_H
+#define QUERN_RUNTIME_REMOTE_NEGATIVECACHE_H
 
 #include "Remote/Keys.h"
 
@@ -13,7 +13,7 @@
 namespace quern::remote {
 
 /// Names of entries that every server has reported missing, remembered for a minute. Thread-safe; bounded.
-class Misses {
+class NegativeCache {
 public:
   static constexpr int64_t rememberedNs = 60'000'000'000;
   static constexpr size_t most = 4096;
@@ -50,4 +50,4 @@ private:
 
 } // namespace quern::remote
 
-#endif // QUERN_RUNTIME_REMOTE_MISSES_H
+#endif // QUERN_RUNTIME_REMOTE_NEGATIVECACHE_H

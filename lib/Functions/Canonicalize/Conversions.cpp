@@ -8,7 +8,7 @@
 // range, such as a quantization that clamps, are unchanged.
 //
 //===----------------------------------------------------------------------===//
-#include "Functions/Forms/Numbers.h"
+#include "Functions/Canonicalize/Numbers.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

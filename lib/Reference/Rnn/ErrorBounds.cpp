@@ -1,4 +1,4 @@
-//===- Spread.cpp - Propagation of rounding differences -------------------===//
+//===- ErrorBounds.cpp - Propagation of rounding differences --------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -6,7 +6,7 @@
 // The steps are those of Cells.cpp.
 //
 //===----------------------------------------------------------------------===//
-#include "Reference/Rnn/Spread.h"
+#include "Reference/Rnn/ErrorBounds.h"
 
 #include <algorithm>
 #include <cmath>
@@ -24,10 +24,10 @@ double ofProduct(double a, double offA, double b, double offB) {
   return std::fabs(a) * offB + std::fabs(b) * offA + offA * offB;
 }
 
-class Spread {
+class ErrorBounds {
 public:
-  Spread(const RnnDesc &rnn, const Shape &shape, const StateType &state, const CellWeights &weights,
-         const CellInputs &in, const CellOutputs &out, const InputSpread &off)
+  ErrorBounds(const RnnDesc &rnn, const Shape &shape, const StateType &state, const CellWeights &weights,
+              const CellInputs &in, const CellOutputs &out, const InputErrorBounds &off)
       : rnn(rnn), s(shape), state(state), w(weights), in(in), out(out), off(off),
         channels(static_cast<size_t>(shape.dhc)) {
     spread.h.resize(channels);
@@ -35,7 +35,7 @@ public:
     fromX = sums(w.layer, off.x), fromH = sums(w.iter, off.h);
   }
 
-  CellSpread run() {
+  CellErrorBounds run() {
     if (isLstm(rnn))
       lstm();
     else if (isLinearBeforeReset(rnn))
@@ -143,17 +143,18 @@ private:
   const CellWeights &w;
   const CellInputs &in;
   const CellOutputs &out;
-  const InputSpread &off;
+  const InputErrorBounds &off;
   size_t channels;
   std::vector<double> fromX, fromH; ///< possible changes of W x and U h
-  CellSpread spread;
+  CellErrorBounds spread;
 };
 
 } // namespace
 
-CellSpread spreadOf(const RnnDesc &rnn, const Shape &shape, const StateType &state, const CellWeights &weights,
-                    const CellInputs &in, const CellOutputs &out, const InputSpread &off) {
-  return Spread(rnn, shape, state, weights, in, out, off).run();
+CellErrorBounds errorBoundsOf(const RnnDesc &rnn, const Shape &shape, const StateType &state,
+                              const CellWeights &weights, const CellInputs &in, const CellOutputs &out,
+                              const InputErrorBounds &off) {
+  return ErrorBounds(rnn, shape, state, weights, in, out, off).run();
 }
 
 } // namespace quern::rnn

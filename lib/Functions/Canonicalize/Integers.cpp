@@ -8,7 +8,7 @@
 // lane. Targets have no arithmetic on i4, which is computed in i8.
 //
 //===----------------------------------------------------------------------===//
-#include "Functions/Forms/Numbers.h"
+#include "Functions/Canonicalize/Numbers.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -6,8 +6,8 @@
 // Recipes, the naive lowering and the oracle all start from this form, so they compute the same.
 //
 //===----------------------------------------------------------------------===//
-#include "Functions/Forms/Forms.h"
-#include "Functions/Forms/Numbers.h"
+#include "Functions/Canonicalize/Canonicalize.h"
+#include "Functions/Canonicalize/Numbers.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"

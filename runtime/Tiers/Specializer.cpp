@@ -1,8 +1,8 @@
-//===- Specialiser.cpp - Compiling kernels in the background --------------===//
+//===- Specializer.cpp - Compiling kernels in the background --------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "Tiers/Specialiser.h"
+#include "Tiers/Specializer.h"
 
 #include "Compilation/Process.h"
 #include "Core/Events.h"
@@ -36,21 +36,21 @@ void lowerPriority() {
 
 } // namespace
 
-Specialiser &Specialiser::process() {
+Specializer &Specializer::process() {
   return immortal([] {
     forks::onChild([] { process().forgetInFork(); });
-    return new Specialiser();
+    return new Specializer();
   });
 }
 
-void Specialiser::forgetInFork() {
+void Specializer::forgetInFork() {
   jobs.clear();
   inHand = nullptr;
   thread.forgetInFork();
 }
 
 /// Called at the end of the process.
-void Specialiser::stop() {
+void Specializer::stop() {
   Thread::Lock lock(thread.mutex);
   if (thread.isSelf())
     return; // a listener has called exit()
@@ -64,15 +64,15 @@ void Specialiser::stop() {
   thread.end(lock);
 }
 
-bool Specialiser::isLessWanted(const Job &a, const Job &b) {
+bool Specializer::isLessWanted(const Job &a, const Job &b) {
   return std::tie(a.requests, a.lastRequest) < std::tie(b.requests, b.lastRequest);
 }
 
-Specialiser::Jobs::iterator Specialiser::find(const KernelKey &key) {
+Specializer::Jobs::iterator Specializer::find(const KernelKey &key) {
   return std::find_if(jobs.begin(), jobs.end(), [&](const Job &job) { return job.problem->key() == key; });
 }
 
-void Specialiser::request(const std::shared_ptr<Promotion> &promotion) {
+void Specializer::request(const std::shared_ptr<Promotion> &promotion) {
   std::lock_guard lock(thread.mutex);
   if (thread.isStopping)
     return;
@@ -90,7 +90,7 @@ void Specialiser::request(const std::shared_ptr<Promotion> &promotion) {
 }
 
 /// Starts the thread. If that fails, primitives keep their present kernels. Requires the mutex.
-void Specialiser::ensureThread() {
+void Specializer::ensureThread() {
   if (!stopsAtExit) {
     (void)std::atexit([] { process().stop(); });
     stopsAtExit = true;
@@ -99,7 +99,7 @@ void Specialiser::ensureThread() {
     jobs.clear();
 }
 
-void Specialiser::run() {
+void Specializer::run() {
   lowerPriority();
   const CompilerProcess::Interruptible interruptible;
   {
@@ -111,7 +111,7 @@ void Specialiser::run() {
 }
 
 /// Runs the most requested job.
-void Specialiser::doJob(Thread::Lock &lock) {
+void Specializer::doJob(Thread::Lock &lock) {
   Jobs job;
   job.splice(job.end(), jobs, std::max_element(jobs.begin(), jobs.end(), isLessWanted));
   inHand = &job.front().problem->key();
@@ -126,16 +126,16 @@ void Specialiser::doJob(Thread::Lock &lock) {
   thread.changed.notify_all();
 }
 
-Result<AcquiredKernel> Specialiser::compile(const Job &job, const std::atomic<bool> *isCut) {
+Result<AcquiredKernel> Specializer::compile(const Job &job, const std::atomic<bool> *isCut) {
   try {
-    return job.problem->acquireApart(isCut);
+    return job.problem->acquireUnshared(isCut);
   } catch (...) {
     return errorOfException();
   }
 }
 
 /// Promotes all primitives that wait for the job.
-void Specialiser::settle(const Job &job, const Result<AcquiredKernel> &made, int64_t ns) {
+void Specializer::settle(const Job &job, const Result<AcquiredKernel> &made, int64_t ns) {
   for (const std::weak_ptr<Promotion> &waiting : job.promotions)
     if (const std::shared_ptr<Promotion> promotion = waiting.lock()) {
       if (made)
@@ -143,11 +143,11 @@ void Specialiser::settle(const Job &job, const Result<AcquiredKernel> &made, int
       else
         promotion->fail(made.error());
     }
-  if (isWanted(EventSpecialise))
-    reportSpecialised(job.problem, made ? made->origin : quern_origin_none, made.error(), ns);
+  if (isWanted(EventSpecialize))
+    reportSpecialized(job.problem, made ? made->origin : quern_origin_none, made.error(), ns);
 }
 
-Result<void> Specialiser::wait(const std::shared_ptr<Promotion> &promotion) {
+Result<void> Specializer::wait(const std::shared_ptr<Promotion> &promotion) {
   const KernelKey &key = promotion->problem()->key();
   Thread::Lock lock(thread.mutex);
   thread.changed.wait(lock, [&] { return !inHand || !(*inHand == key); });

@@ -1,8 +1,8 @@
-//===- Licences.cpp - Relaxations that linalg permits ---------------------===//
+//===- Relaxations.cpp - Relaxations that linalg permits ------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "Functions/Forms/Forms.h"
+#include "Functions/Canonicalize/Canonicalize.h"
 
 #include "Functions/Check.h"
 #include "IR/QuernDialect.h"
@@ -67,12 +67,12 @@ bool isNonpositive(linalg::GenericOp op, Value number) {
 
 } // namespace
 
-void quern::functions::grantLicences(func::FuncOp function) {
+void quern::functions::setFastMathFlags(func::FuncOp function) {
   using arith::FastMathFlags;
   for (auto op : function.getOps<linalg::GenericOp>()) // each buffer is written once at this point
     for (auto exp : op.getBlock()->getOps<math::ExpOp>())
       if (isNonpositive(op, exp.getOperand()))
-        addLicence(exp, Licence::Nonpositive);
+        addRelaxation(exp, Relaxation::Nonpositive);
   for (auto op : function.getOps<linalg::LinalgOp>()) {
     if (op.getNumReductionLoops() == 0)
       continue;

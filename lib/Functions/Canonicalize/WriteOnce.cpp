@@ -9,10 +9,10 @@
 // the caller expects there. Writing a part of a buffer continues the current value, or starts one if there is none.
 //
 //===----------------------------------------------------------------------===//
-#include "Functions/Forms/Forms.h"
+#include "Functions/Canonicalize/Canonicalize.h"
 
 #include "Functions/Check.h"
-#include "Functions/Places.h"
+#include "Functions/Locations.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -142,7 +142,7 @@ Result<void> WriteOnce::checkUpdated(const SmallVectorImpl<HeldValue *> &ofBuffe
     if (ofBuffer.size() > 2 || ofBuffer[1]->writers.size() > 1 || reader->getOwner() != writer ||
         reader->get() != ofBuffer[1]->writers.front()->get() ||
         op.getMatchingIndexingMap(reader) != op.getMatchingIndexingMap(ofBuffer[1]->writers.front()))
-      return notTaken(writer, "writes an argument that ", nameAndPlaceOf(reader->getOwner()),
+      return notTaken(writer, "writes an argument that ", nameAndLocationOf(reader->getOwner()),
                       " reads before it, but not element for element");
   return {};
 }

@@ -1,4 +1,4 @@
-//===- RnnSpreadTest.cpp - Bounds of the change of an RNN step ------------===//
+//===- RnnErrorBoundsTest.cpp - Bounds of the change of an RNN step -------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -7,7 +7,7 @@
 // and some result must come close to it.
 //
 //===----------------------------------------------------------------------===//
-#include "Reference/Rnn/Spread.h"
+#include "Reference/Rnn/ErrorBounds.h"
 
 #include <cmath>
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ public:
     const StateType state(rnn(), quantization, Operands{}, {});
     const CellInputs in{x, h, c, 0.3};
     const CellOutputs out = computeCell(rnn(), s, state, weights, in);
-    const CellSpread spread = spreadOf(rnn(), s, state, weights, in, out, {offX, offH, offC});
+    const CellErrorBounds spread = errorBoundsOf(rnn(), s, state, weights, in, out, {offX, offH, offC});
     double part = 0;
     for (int trial = 0; trial < 100; ++trial) {
       const Values movedX = moved(x, offX), movedH = moved(h, offH), movedC = moved(c, offC);
@@ -103,7 +103,7 @@ private:
 
 } // namespace
 
-TEST(RnnSpread, BoundsTheEffectOfRoundings) {
+TEST(RnnErrorBounds, BoundsTheEffectOfRoundings) {
   const std::string projection = " weights_peephole=f32:1x1x3x6:abcd weights_projection=";
   for (const std::string type : {"f32", "u8"})
     for (const std::string cell : {"rnn activation=relu alpha=0.5", "rnn activation=tanh", "rnn activation=logistic",

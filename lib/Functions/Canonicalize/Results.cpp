@@ -6,7 +6,7 @@
 // A kernel has only buffers: a number becomes memory of one element, and a result becomes an additional argument.
 //
 //===----------------------------------------------------------------------===//
-#include "Functions/Forms/Forms.h"
+#include "Functions/Canonicalize/Canonicalize.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

@@ -1,4 +1,4 @@
-//===- Specialiser.h - Compiling kernels in the background ----------------===//
+//===- Specializer.h - Compiling kernels in the background ----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -12,8 +12,8 @@
 // fork has neither the thread nor its jobs.
 //
 //===----------------------------------------------------------------------===//
-#ifndef QUERN_RUNTIME_TIERS_SPECIALISER_H
-#define QUERN_RUNTIME_TIERS_SPECIALISER_H
+#ifndef QUERN_RUNTIME_TIERS_SPECIALIZER_H
+#define QUERN_RUNTIME_TIERS_SPECIALIZER_H
 
 #include "Support/Forks.h"
 #include "Support/IdleThread.h"
@@ -24,12 +24,12 @@
 namespace quern {
 
 /// Thread-safe.
-class Specialiser {
+class Specializer {
 public:
   static constexpr size_t maxJobs = 64;
 
   /// Returns the instance of the process, which is created on first use.
-  static Specialiser &process();
+  static Specializer &process();
 
   /// Requests the specialized kernel. Without memory or threads for it, the primitive keeps its kernel.
   void request(const std::shared_ptr<Promotion> &promotion);
@@ -46,7 +46,7 @@ private:
   using Jobs = std::list<Job>;
   using Thread = BasicIdleThread<ForkMutex>;
 
-  Specialiser() = default;
+  Specializer() = default;
   static bool isLessWanted(const Job &a, const Job &b);
   Jobs::iterator find(const KernelKey &key);
   void ensureThread();
@@ -68,4 +68,4 @@ private:
 
 } // namespace quern
 
-#endif // QUERN_RUNTIME_TIERS_SPECIALISER_H
+#endif // QUERN_RUNTIME_TIERS_SPECIALIZER_H

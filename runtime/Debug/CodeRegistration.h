@@ -1,4 +1,4 @@
-//===- Announce.h - Registering kernels with debuggers and profilers ------===//
+//===- CodeRegistration.h - Registering kernels with debuggers and profilers -===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -8,8 +8,8 @@
 // to a file <key>.mlir. No cache stores any of this.
 //
 //===----------------------------------------------------------------------===//
-#ifndef QUERN_RUNTIME_DEBUG_ANNOUNCE_H
-#define QUERN_RUNTIME_DEBUG_ANNOUNCE_H
+#ifndef QUERN_RUNTIME_DEBUG_CODEREGISTRATION_H
+#define QUERN_RUNTIME_DEBUG_CODEREGISTRATION_H
 
 #include "Artifact/Artifact.h"
 #include "Primitives/Registry.h"
@@ -33,22 +33,22 @@ struct DebugObject {
 std::optional<DebugObject> debugObjectOf(const Artifact &artifact, const VerifiedProblem &problem);
 
 /// Registers the code during its lifetime. It must be destroyed before the code is unmapped.
-class Announcement {
+class CodeRegistration {
 public:
   /// Registers code that the loader has mapped. `sections`: address of each section of the object; null: not mapped.
-  static std::shared_ptr<Announcement> ofLoaded(const DebugObject &code, std::span<const void *const> sections);
+  static std::shared_ptr<CodeRegistration> ofLoaded(const DebugObject &code, std::span<const void *const> sections);
   /// Registers code that ORC has linked, only its functions, by the `entries` of the artifact.
-  static std::shared_ptr<Announcement> ofLinked(const DebugObject &code, const std::vector<std::string> &names,
-                                                std::span<void *const> entries);
-  ~Announcement();
-  Announcement(const Announcement &) = delete;
-  Announcement &operator=(const Announcement &) = delete;
+  static std::shared_ptr<CodeRegistration> ofLinked(const DebugObject &code, const std::vector<std::string> &names,
+                                                    std::span<void *const> entries);
+  ~CodeRegistration();
+  CodeRegistration(const CodeRegistration &) = delete;
+  CodeRegistration &operator=(const CodeRegistration &) = delete;
 
 private:
-  Announcement() = default;
+  CodeRegistration() = default;
   class GdbObject *registered = nullptr;
 };
 
 } // namespace quern
 
-#endif // QUERN_RUNTIME_DEBUG_ANNOUNCE_H
+#endif // QUERN_RUNTIME_DEBUG_CODEREGISTRATION_H

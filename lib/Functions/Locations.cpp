@@ -1,14 +1,14 @@
-//===- Places.cpp - Source locations for messages -------------------------===//
+//===- Locations.cpp - Source locations for messages ----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "Functions/Places.h"
+#include "Functions/Locations.h"
 
 #include "mlir/IR/Location.h"
 
 using namespace mlir;
 
-std::string quern::functions::placeOf(Location location) {
+std::string quern::functions::locationOf(Location location) {
   std::string place = "an unknown place";
   location->walk([&](Location part) {
     auto inFile = dyn_cast<FileLineColLoc>(part);
@@ -22,6 +22,6 @@ std::string quern::functions::placeOf(Location location) {
   return place;
 }
 
-std::string quern::functions::nameAndPlaceOf(Operation *op) {
-  return concat("'", op->getName().getStringRef().str(), "' at ", placeOf(op->getLoc()));
+std::string quern::functions::nameAndLocationOf(Operation *op) {
+  return concat("'", op->getName().getStringRef().str(), "' at ", locationOf(op->getLoc()));
 }

@@ -6,9 +6,9 @@
 // A table of constants is data of the kernel. Recipes support it as 1-D memory that each operand's map indexes.
 //
 //===----------------------------------------------------------------------===//
-#include "Functions/Forms/Forms.h"
+#include "Functions/Canonicalize/Canonicalize.h"
 
-#include "Functions/Places.h"
+#include "Functions/Locations.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

@@ -7,7 +7,7 @@
 // and an argmax becomes a maximum followed by the lowest index of an equal element.
 //
 //===----------------------------------------------------------------------===//
-#include "Functions/Forms/Forms.h"
+#include "Functions/Canonicalize/Canonicalize.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -7,7 +7,7 @@
 // that no sum of indices exceeds 32 bits, bodies compute in 32 bits.
 //
 //===----------------------------------------------------------------------===//
-#include "Functions/Forms/Forms.h"
+#include "Functions/Canonicalize/Canonicalize.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

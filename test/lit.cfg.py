@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """lit's view of the tests: IR of every stage (.mlir) and command lines of every tool (.test).
 
-Each test runs with an empty disk cache of its own, and without any QUERN_* variable of the caller, so that its
-outcome depends on nothing but the tree.
+Each test runs with its own empty disk cache and without any QUERN_* variable of the caller, so its outcome depends only
+on the tree.
 """
 
 import os
@@ -17,7 +17,7 @@ from quern_lit import QuernTest  # noqa: E402
 
 
 def runs(*command):
-    """What a command that may not be there prints, or nothing if it fails."""
+    """Returns the output of a command, or nothing if the command does not exist or fails."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=60)
         return done.stdout + "\n" if done.returncode == 0 else ""

@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The test format of lit.cfg.py. A module of its own, since lit's workers import it by name."""
+"""The test format of lit.cfg.py, in a separate module because lit's workers import it by name."""
 
 import copy
 import shutil
@@ -9,7 +9,7 @@ import lit.formats
 
 
 class QuernTest(lit.formats.ShTest):
-    """A shell test whose QUERN_CACHE_DIR is a fresh directory beside its temporary files."""
+    """A shell test whose QUERN_CACHE_DIR is a new directory next to its temporary files."""
 
     def execute(self, test, litConfig):
         cache = test.getExecPath() + ".cache"

@@ -43,11 +43,12 @@ def Quern_RelaxationAttr : EnumAttr<Quern_Dialect, Quern_Relaxation, "relax"> { 
 def Quern_KernelAttr : Quern_Attr<"Kernel", "kernel"> {
   let summary = "properties of a kernel, from `schedule` on";
   let description = [{
-    `space` independent iterations, of `ns_per_iteration` on one core (an estimate; 0: unknown). `factors` = [size,
-    divisor, size, divisor, …] multiplies them by ceil(sizes[size] / divisor) for each pair. Each call has
-    `scratch_bytes` of its own and shares `shared_bytes` with all calls of an execution, both aligned to 64. A device's
-    kernel has a `group_size`: the space counts groups of so many work-items, in sub-groups of `sub_group_size` if the
-    kernel counts on these. `plan` is what the recipe decided, one line; `problem` the function that it was made of.
+    The kernel has `space` independent iterations, each of which takes `ns_per_iteration` on one core (an estimate; 0:
+    unknown). `factors` = [size, divisor, size, divisor, …] multiplies them by ceil(sizes[size] / divisor) for each
+    pair. Each call has its own `scratch_bytes` and shares `shared_bytes` with all calls of an execution, both aligned
+    to 64. A device kernel has a `group_size`: the space counts groups of this many work-items, in sub-groups of
+    `sub_group_size` if the kernel depends on their size. `plan` describes the decisions of the recipe in one line;
+    `problem` is the function from which the kernel was made.
   }];
   let parameters = (ins
     OptionalParameter<"::mlir::DenseI64ArrayAttr">:$factors,

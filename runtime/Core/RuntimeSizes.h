@@ -25,7 +25,7 @@ inline constexpr size_t maxRuntimeSizes = (2 + 2 * maxPostOps) * (2 * maxDims + 
 /// then writes those values to `sizes`. The message starts with the name of the argument and describes the difference.
 Result<void> takeRuntimeSizes(const ArgumentInfo &declared, const TensorDesc &given, std::span<int64_t> sizes);
 
-/// Like takeRuntimeSizes(), but for argument `i`, which has a grid. The sizes of the grid are those of the tensor that
+/// Does the same for argument `i`, which has a grid. The sizes of the grid are those of the tensor that
 /// the argument belongs to, or follow from all tensors of `given`, which has the arguments up to `i`.
 Result<void> takeGridSizes(const VerifiedProblem &problem, size_t i, std::span<const TensorDesc *const> given,
                            std::span<int64_t> sizes);

@@ -41,8 +41,9 @@ struct RoofPoint {
 };
 
 struct RoofLimits {
-  double peakGflops, copyGbPerS,
-      memoryGbPerS; ///< rates of copies: of the same size (0: unknown), and beyond the caches
+  double peakGflops;
+  double copyGbPerS;   ///< rate of a copy of the same size; 0: unknown
+  double memoryGbPerS; ///< rate of a copy that exceeds the caches
 };
 
 /// Returns marks for an area of 480 x 284 units, which the caller puts into an svg element.

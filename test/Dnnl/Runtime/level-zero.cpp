@@ -8,7 +8,7 @@
 // UNSUPPORTED: emulated
 // RUN: %onDevice %ours %s %t | FileCheck %s
 // CHECK: blob 1 1, same id 1
-// CHECK-NEXT: of another device: refused 1
+// CHECK-NEXT: blob of another device: refused 1
 // CHECK-NEXT: wrong 0, event 1
 #include "oneapi/dnnl/dnnl_ze.hpp"
 
@@ -43,7 +43,7 @@ int main() {
     try {
       ze_interop::make_engine(driver, device, context, blob);
     } catch (const error &failure) {
-      std::printf("of another device: refused %d\n", failure.status == dnnl_invalid_arguments);
+      std::printf("blob of another device: refused %d\n", failure.status == dnnl_invalid_arguments);
     }
     using tag = memory::format_tag;
     const memory::desc rows({6, 10}, memory::data_type::f32, tag::ab),

@@ -54,7 +54,7 @@ public:
   /// layer.
   Rows factorsAt(int64_t layer, mlir::AffineExpr t);
   Rows factorAt(int64_t layer, int64_t direction, mlir::AffineExpr t);
-  /// Like factorsAt(), but for src_layer.
+  /// Returns the matrix of src_layer as products read it.
   Rows inputFactorsAt(mlir::AffineExpr t);
   /// Returns a copy of both directions' states for the layer above; the workspace stores the directions separately.
   Rows stackedAt(mlir::AffineExpr t);

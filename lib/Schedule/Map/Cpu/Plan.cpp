@@ -249,7 +249,7 @@ std::string MapPlan::text() const {
     if (tile.throughRows)
       os << ", rows through scratch";
     if (tile.repeat.lanes() > 1)
-      os << " with " << tile.repeat.lanes() << " side by side";
+      os << " with " << tile.repeat.lanes() << " adjacent";
     if (tile.throughColumns)
       os << ", columns through scratch";
     if (tile.prefetch)

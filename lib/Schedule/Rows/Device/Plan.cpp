@@ -338,7 +338,7 @@ std::string DeviceRowPlan::text() const {
   std::string how = isInRegisters ? "held in " + std::to_string(slots) + " values of a work-item"
                                   : std::to_string(sweeps) + " sweeps in steps of " + std::to_string(slots);
   if (width > 1)
-    how += ", " + std::to_string(width) + " side by side";
+    how += ", " + std::to_string(width) + " adjacent";
   if (isBoxed)
     how += ", moved through memory of the group";
   return "rows: " + who + ", " + how + ", groups of " + std::to_string(group);

@@ -203,12 +203,12 @@ TEST_F(RandomDevices, OpenMapsEqualNaiveLoops) {
 TEST_F(RandomDevices, ChainsEqualNaiveLoops) {
   forEachSeed(
       150,
-      {"to a sub-group", "to a group", "to a work-item", "held in", "sweeps", "side by side", "moved through memory"},
+      {"to a sub-group", "to a group", "to a work-item", "held in", "sweeps", "adjacent", "moved through memory"},
       [&](uint64_t seed) { check(makeRandomChain(seed), seed, scheduleDeviceRows, /*widens=*/true); });
 }
 
 TEST_F(RandomDevices, SumsOfBytesEqualNaiveLoops) {
-  forEachSeed(120, {"to a sub-group", "to a work-item", "held in", "sweeps", "side by side"},
+  forEachSeed(120, {"to a sub-group", "to a work-item", "held in", "sweeps", "adjacent"},
               [&](uint64_t seed) { check(makeRandomByteSum(seed), seed, scheduleDeviceRows, /*widens=*/false); });
 }
 

@@ -416,9 +416,9 @@ Result<void> Cutter::run() {
   readSteps();
   if (steps.empty())
     return notTaken(function, "computes nothing");
-  const bool areKnown = !cuts.empty();
+  const bool allKnown = !cuts.empty();
   for (size_t next = 0, i = 0; next < steps.size(); next = cuts[i++].end) {
-    if (Result<void> found = areKnown ? Result<void>() : findCut(next); !found) {
+    if (Result<void> found = allKnown ? Result<void>() : findCut(next); !found) {
       for (func::FuncOp problem : functions)
         problem.erase();
       return found;

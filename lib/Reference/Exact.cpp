@@ -92,10 +92,10 @@ Result<void> computeRounded(const RoundedFormula<Real> &formula, const Attribute
     return dropped.takeError();
   const auto dropout = [&](int64_t position, Real x) { return dropped->kept.empty() ? x : dropped->at(position, x); };
   const auto before = [&](int64_t position) { return dropout(position, formula.before(position)); };
-  bool areSums = std::all_of(attr.postOps.begin(), attr.postOps.end(),
-                             [](const PostOp &postOp) { return postOp.kind == PostOp::Kind::Sum; });
+  bool isSum = std::all_of(attr.postOps.begin(), attr.postOps.end(),
+                           [](const PostOp &postOp) { return postOp.kind == PostOp::Kind::Sum; });
   out.criterion = Criterion::Value;
-  if (areSums) {
+  if (isSum) {
     Result<std::vector<double>> old = readOld(attr.postOps, dst, inputs);
     if (!old)
       return old.takeError();

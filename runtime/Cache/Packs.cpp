@@ -157,7 +157,7 @@ bool Packs::lookup(const PrimitiveDesc &desc, const KernelKey &key, const Target
   return false;
 }
 
-bool Packs::areEmpty() {
+bool Packs::isEmpty() {
   ensureOpened();
   std::shared_lock lock(mutex);
   return groups.empty();

@@ -48,7 +48,7 @@ public:
   bool lookup(const PrimitiveDesc &desc, const KernelKey &key, const Target &target, const Use &use);
 
   /// Returns true if no pack has an artifact.
-  bool areEmpty();
+  bool isEmpty();
 
   /// Called in the child of a fork, where the parent's readers do not exist.
   void forgetInFork() { new (&mutex) std::shared_mutex; }

@@ -57,10 +57,10 @@ public:
     when(BPF_JEQ, static_cast<uint32_t>(number), SECCOMP_RET_ERRNO | static_cast<uint32_t>(error));
   }
   /// Allows a call if all, or none, of the bits are set in the lower half of an argument.
-  void allowIfBits(int number, int argument, uint32_t bits, bool areSet) {
+  void allowIfBits(int number, int argument, uint32_t bits, bool isSet) {
     add(BPF_JMP | BPF_JEQ | BPF_K, static_cast<uint32_t>(number), 0, 4);
     load(lowerHalfOf(argument));
-    add(BPF_JMP | BPF_JSET | BPF_K, bits, areSet ? 0 : 1, areSet ? 1 : 0);
+    add(BPF_JMP | BPF_JSET | BPF_K, bits, isSet ? 0 : 1, isSet ? 1 : 0);
     add(BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
     add(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM, 0, 0);
   }
@@ -130,9 +130,9 @@ bool forbidSystemCalls() {
   for (const int number : allowed)
     filter.allow(number);
   filter.fail(SYS_clone3, ENOSYS); // its flags are in memory; glibc then falls back to clone()
-  filter.allowIfBits(SYS_clone, 0, CLONE_THREAD, /*areSet=*/true);
-  filter.allowIfBits(SYS_mmap, 2, PROT_EXEC, /*areSet=*/false);
-  filter.allowIfBits(SYS_mprotect, 2, PROT_EXEC, /*areSet=*/false);
+  filter.allowIfBits(SYS_clone, 0, CLONE_THREAD, /*isSet=*/true);
+  filter.allowIfBits(SYS_mmap, 2, PROT_EXEC, /*isSet=*/false);
+  filter.allowIfBits(SYS_mprotect, 2, PROT_EXEC, /*isSet=*/false);
   filter.allowIfEqual(SYS_tgkill, 0, static_cast<uint32_t>(getpid()));
   filter.allowIfEqual(SYS_prlimit64, 1, RLIMIT_CPU);
   return filter.install();

@@ -239,7 +239,7 @@ Result<AcquiredKernel> Kernels::acquireUnshared(const VerifiedProblem &problem, 
 /// Acquires the kernel of the problem's family. Returns no executable if no pack has the family, or the problem has
 /// none.
 Result<AcquiredKernel> Kernels::fromFamily(const VerifiedProblem &problem, const Target &target) {
-  if (packSet.areEmpty())
+  if (packSet.isEmpty())
     return AcquiredKernel{};
   std::optional<Family> family = familyOf(problem, target);
   if (!family)

@@ -31,7 +31,7 @@ Known &known() {
 }
 
 /// Returns true if the devices belong to the parent of this forked process, in which no driver works.
-bool areOfParent() {
+bool isOfParent() {
   const pid_t process = known().process.load(std::memory_order_acquire);
   return process && process != getpid();
 }
@@ -153,7 +153,7 @@ Result<std::vector<std::shared_ptr<quern::Device>>> findDevices() {
 Result<void> requireLoader() {
   if (!functions())
     return runtimeError("libze_loader.so.1 cannot be opened, although there are handles of Level Zero");
-  if (areOfParent())
+  if (isOfParent())
     return runtimeError("Level Zero was in use when this process was forked: its devices are the parent's");
   return {};
 }
@@ -337,7 +337,7 @@ Result<std::span<const std::shared_ptr<Device>>> allDevices() {
     std::vector<std::shared_ptr<Device>> devices;
   };
   All *all = &immortal([] { return new All; });
-  if (ze::areOfParent())
+  if (ze::isOfParent())
     return std::span<const std::shared_ptr<Device>>();
   std::lock_guard lock(all->mutex);
   if (!all->wereFound) {
@@ -351,7 +351,7 @@ Result<std::span<const std::shared_ptr<Device>>> allDevices() {
 }
 
 Result<PointedMemory> findAnywhere(const void *pointer) {
-  if (!pointer || ze::known().count.load(std::memory_order_acquire) == 0 || ze::areOfParent())
+  if (!pointer || ze::known().count.load(std::memory_order_acquire) == 0 || ze::isOfParent())
     return PointedMemory{};
   std::lock_guard lock(ze::known().mutex);
   for (const Device *device : ze::known().devices)

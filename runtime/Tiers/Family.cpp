@@ -149,8 +149,8 @@ std::optional<Forms> mergedForms(const PrimitiveDesc &desc) {
   if (desc.kind() == PrimitiveKind::Reorder && fillsNoVector(*loops))
     return std::nullopt;
   // Rows, and lanes, have the same form with and without dims around them.
-  const bool areLanes = !hasAxis && loops->size() == 2 && loops->front().isFew != loops->back().isFew;
-  if (loops->empty() || loops->front().isKept || areLanes)
+  const bool hasLanes = !hasAxis && loops->size() == 2 && loops->front().isFew != loops->back().isFew;
+  if (loops->empty() || loops->front().isKept || hasLanes)
     loops->insert(loops->begin(), emptyLoop(*loops, tensors.size()));
   if (loops->size() > static_cast<size_t>(maxDims))
     return std::nullopt;
@@ -195,7 +195,7 @@ void openWidths(RnnDesc &rnn) {
 /// Returns true if open widths cost less than about two fifths of the speed: the channels fill a tile of the products.
 /// Packed weights also need enough work per step. Plain weights need enough sequences that share them, and few columns
 /// beyond whole tiles.
-bool areWidthsOpened(const RnnDesc &rnn) {
+bool opensWidths(const RnnDesc &rnn) {
   constexpr int64_t tile = 64, minOfPlain = 4, minWork = 192;
   const int64_t sequences = rnn.srcLayer.dims[1], channels = rnn.weightsLayer.dims[4];
   if (channels < tile)
@@ -215,7 +215,7 @@ std::vector<Forms> recurrentForms(const PrimitiveDesc &desc) {
   if (rnn.prop != PropKind::ForwardInference)
     return {};
   std::vector<Forms> all;
-  if (areWidthsOpened(rnn))
+  if (opensWidths(rnn))
     openWidths(*std::get<HeldDesc<RnnDesc>>(all.emplace_back(forms).open.op));
   for (TensorDesc *tensor : {&rnn.srcLayer, &rnn.dstLayer, &rnn.attention})
     openSequences(*tensor, 0, 2);

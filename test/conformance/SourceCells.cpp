@@ -73,8 +73,8 @@ std::vector<std::string> SourceCells::missing(int64_t cases) const {
 std::vector<DataType> drawTypes(Random &random, const SourceCell &cell) {
   const CountRange range = sourceCounts[cell.count];
   std::vector<DataType> types(static_cast<size_t>(random.between(range.least, range.most)), cell.from);
-  const bool areMixed = random.oneIn(3), hasOnlyIntegers = !isFloating(cell.from) && random.oneIn(2);
-  for (size_t i = 1; i < types.size() && areMixed; ++i)
+  const bool isMixed = random.oneIn(3), hasOnlyIntegers = !isFloating(cell.from) && random.oneIn(2);
+  for (size_t i = 1; i < types.size() && isMixed; ++i)
     types[i] = hasOnlyIntegers ? random.pick({DataType::S32, DataType::S8, DataType::U8})
                                : sourceTypes[random.between(0, static_cast<int64_t>(std::size(sourceTypes)) - 1)];
   return types;

@@ -26,14 +26,14 @@ static void read(std::string_view bytes) {
     return;
   }
   std::vector<std::string_view> artifacts;
-  bool areSound = true;
+  bool isSound = true;
   size_t used = 0; // A writer does not list targets without artifacts.
   for (size_t i = 0; i < (*pack)->size(); ++i) {
     const Pack::Entry entry = (*pack)->entry(i);
     require((*pack)->find(entry.digest) == entry.artifact);
     const Result<Artifact> artifact = checkEntry(**pack, entry);
     require(artifact || !artifact.error().message.empty());
-    areSound &= static_cast<bool>(artifact) && artifact->codeKind != CodeKind::DeviceBinary;
+    isSound &= static_cast<bool>(artifact) && artifact->codeKind != CodeKind::DeviceBinary;
     artifacts.push_back(entry.artifact);
   }
   for (const Target &target : (*pack)->targets())
@@ -42,7 +42,7 @@ static void read(std::string_view bytes) {
         ++used;
         break;
       }
-  if (areSound && used == (*pack)->targets().size() && !artifacts.empty()) {
+  if (isSound && used == (*pack)->targets().size() && !artifacts.empty()) {
     const Result<std::string> written = writePack(artifacts);
     require(written && *written == bytes);
   }

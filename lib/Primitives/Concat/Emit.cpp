@@ -143,7 +143,7 @@ DenseI64ArrayAttr ConcatEmitter::sizeIndices(const Place &place) {
 /// Returns the byte offset in the destination at which a source's function starts.
 AffineExpr ConcatEmitter::beginOf(const Place &place) {
   const int64_t bytes = bitsOf(concat.dst.dataType) / 8;
-  if (!concatenation::arePlacesOpen(concat))
+  if (!concatenation::hasOpenPlaces(concat))
     return builder.getAffineConstantExpr(place.offset * bytes);
   AffineExpr index = builder.getAffineConstantExpr(0),
              stride = builder.getAffineConstantExpr(along(concat.dst.strides));

@@ -25,7 +25,7 @@ bool shareKernel(const ConcatDesc &concat, const Attributes &attr, const Place &
 
 } // namespace
 
-bool arePlacesOpen(const ConcatDesc &concat) {
+bool hasOpenPlaces(const ConcatDesc &concat) {
   const TensorDesc &dst = concat.dst;
   return runtimeDim == dst.dims[concat.axis] || runtimeDim == dst.strides[concat.axis] || runtimeDim == dst.offset0;
 }
@@ -34,12 +34,12 @@ std::vector<std::vector<Place>> kernelsOf(const ConcatDesc &concat, const Attrib
   std::vector<std::vector<Place>> kernels;
   int64_t blocks[maxDims], index = 0;
   concat.dst.blockSizes(blocks);
-  const bool areOpen = arePlacesOpen(concat);
+  const bool hasOpen = hasOpenPlaces(concat);
   for (size_t i = 0; i < concat.srcs.size(); ++i) {
     const TensorDesc &source = concat.srcs[i];
     int64_t block = blocks[concat.axis];
     Place place{i};
-    if (!areOpen) {
+    if (!hasOpen) {
       place.inBlock = index % block;
       place.offset = concat.dst.offset0 + index / block * concat.dst.strides[concat.axis];
       index += source.dims[concat.axis];
@@ -58,7 +58,7 @@ TensorDesc viewOf(const ConcatDesc &concat, const Place &place) {
   TensorDesc view = concat.dst;
   int64_t blocks[maxDims];
   view.blockSizes(blocks);
-  if (!arePlacesOpen(concat))
+  if (!hasOpenPlaces(concat))
     view.offset0 = 0;
   const int64_t size = concat.srcs[place.source].dims[concat.axis];
   view.dims[concat.axis] = view.paddedDims[concat.axis] = size;

@@ -76,7 +76,7 @@ Result<int64_t> checkSources(const ConcatDesc &concat) {
 
 /// Checks C14.
 Result<void> checkOpenPlaces(const ConcatDesc &concat) {
-  if (concatenation::arePlacesOpen(concat) && concat.srcs.size() > maxOpenSources)
+  if (concatenation::hasOpenPlaces(concat) && concat.srcs.size() > maxOpenSources)
     return unimplemented(
         "a concat of ", concat.srcs.size(),
         " sources is not implemented for a dst whose offset, dim or stride along the axis is known only at "

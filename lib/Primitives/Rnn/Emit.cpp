@@ -30,16 +30,16 @@ int64_t RnnEmitter::inputsStride() const {
   constexpr int64_t widestTile = 64, line = 16;
   const int64_t width = std::max<int64_t>(layer.view().width(), 2);
   ArrayRef<int64_t> strides = cast<StridedLayoutAttr>(layer.view().type.getLayout()).getStrides();
-  const bool areTogether = layer.view().block > 1 && strides[2] < strides[1];
-  return areTogether && layer.view().block * s.gates <= widestTile ? width + line : width;
+  const bool isContiguous = layer.view().block > 1 && strides[2] < strides[1];
+  return isContiguous && layer.view().block * s.gates <= widestTile ? width + line : width;
 }
 
 /// Binds the products of a layer's inputs with its weights, `rows` rows from time `t` on.
 Binding RnnEmitter::inputsAt(int64_t direction, AffineExpr t, int64_t rows) {
   const int64_t width = inputsStride(), row = s.gates * width, element = bytesOf(DataType::F32);
-  const int64_t index = areApart ? 0 : direction;
+  const int64_t index = isSequential ? 0 : direction;
   if (direction == 0)
-    program.addRegion("inputs", program.number((areApart ? 1 : s.directions) * s.steps * s.batch * row * element));
+    program.addRegion("inputs", program.number((isSequential ? 1 : s.directions) * s.steps * s.batch * row * element));
   Type type = isQuantized(rnn) ? Type(builder.getI32Type()) : builder.getF32Type();
   AffineExpr bytes = (t + index * s.steps) * (s.batch * row * element);
   return {
@@ -53,7 +53,7 @@ Binding RnnEmitter::inputsAt(int64_t direction, AffineExpr t, int64_t rows) {
 Binding RnnEmitter::inputOf(const At &at) {
   Rows rows;
   const bool isStacked = s.directions == 2 && (rnn.flags & RnnStackConcatenated);
-  if (context.areRowsRounded())
+  if (context.roundsRows())
     rows = at.layer == 0 ? states.inputFactorsAt(at.t)
            : isStacked   ? states.factorsAt(at.layer - 1, at.t)
                          : states.factorAt(at.layer - 1, at.direction, at.t);
@@ -98,13 +98,13 @@ void RnnEmitter::addKept(Bindings &bindings, const At &at) {
 
 /// Adds the result of a cell that its projection reads.
 void RnnEmitter::addUnprojected(Bindings &bindings, const At &at) {
-  StringRef name = context.areRowsRounded() ? "unprojected_rounded" : "unprojected";
+  StringRef name = context.roundsRows() ? "unprojected_rounded" : "unprojected";
   bindings.push_back(states.bind(name, states.scratch(name, context.factor(), s.dhc, at.direction)));
 }
 
 void RnnEmitter::addNext(Bindings &bindings, const At &at) {
   bindings.push_back(states.bind("h_next", states.stateAt(at.layer, at.direction, at.t)));
-  if (context.areRowsRounded())
+  if (context.roundsRows())
     bindings.push_back(states.bind("h_next_rounded", states.factorAt(at.layer, at.direction, at.t)));
 }
 
@@ -118,7 +118,7 @@ RnnEmitter::Bindings RnnEmitter::gateBindings(const At &at) {
     bindings.push_back(inputOf(at));
     layer.bind("w", at.layer, at.direction, program, bindings);
   }
-  if (context.areRowsRounded())
+  if (context.roundsRows())
     bindings.push_back(states.bind("h_rounded", states.factorAt(at.layer, at.direction, before(at))));
   if (readsState())
     bindings.push_back(stateBefore(at));
@@ -216,8 +216,7 @@ void RnnEmitter::emitInputs(int64_t layer, ArrayRef<int64_t> directions) {
     At at{layer, direction, program.number(0), false};
     Binding x = inputOf(at), inputs = inputsAt(direction, at.t, s.steps * s.batch);
     auto rows = x.type.getStridesAndOffset();
-    const int64_t row =
-        s.batch == 1 && layer == 0 && !context.areRowsRounded() ? rnn.srcLayer.strides[0] : rows.first[0];
+    const int64_t row = s.batch == 1 && layer == 0 && !context.roundsRows() ? rnn.srcLayer.strides[0] : rows.first[0];
     x.type = MemRefType::get({s.steps * s.batch, s.slc}, x.type.getElementType(),
                              StridedLayoutAttr::get(builder.getContext(), rows.second, {row, rows.first[1]}));
     const int64_t width = std::max<int64_t>(this->layer.view().width(), 2);
@@ -261,7 +260,7 @@ void RnnEmitter::emit() {
   for (int64_t layer = 0; layer < s.layers; ++layer) {
     emitStart(layer);
     const int64_t directions[] = {0, 1};
-    for (int64_t first = 0, beside = areApart ? 1 : s.directions; first < s.directions; first += beside)
+    for (int64_t first = 0, beside = isSequential ? 1 : s.directions; first < s.directions; first += beside)
       emitSteps(layer, ArrayRef(directions).slice(first, beside));
     emitFinish(layer);
     emitStacked(layer);

@@ -127,15 +127,14 @@ bool areReadInPlace(const RnnDesc &rnn, const TensorDesc &weights, bool isOfLaye
     return true;
   const int output = weights.ndims - 1;
   // A single column is not vectorized.
-  const bool areColumnsContiguous = weights.strides[output] == 1 && weights.dims[output] > 1;
+  const bool hasContiguousColumns = weights.strides[output] == 1 && weights.dims[output] > 1;
   constexpr int64_t fewSteps = 16; // too few to pay for packing, for one sequence
   // Rows of the product of all steps' inputs, which reads each part of the weights once for all rows.
   constexpr int64_t fewRows = 64;
   const int64_t steps = rnn.srcLayer.dims[0], batch = rnn.srcLayer.dims[1];
-  const bool areReadOnce = isOfLayer && areInputsMerged(rnn) && steps * batch <= fewRows;
-  const bool areReadSeldom = areReadOnce || steps == 1 || (batch == 1 && steps != runtimeDim && steps < fewSteps);
-  return weights.dataType == DataType::F32 && !arePairsRounded(rnn, fpmath, target) && areColumnsContiguous &&
-         areReadSeldom;
+  const bool isReadOnce = isOfLayer && mergesInputs(rnn) && steps * batch <= fewRows;
+  const bool fewReads = isReadOnce || steps == 1 || (batch == 1 && steps != runtimeDim && steps < fewSteps);
+  return weights.dataType == DataType::F32 && !arePairsRounded(rnn, fpmath, target) && hasContiguousColumns && fewReads;
 }
 
 bool arePairsRounded(const RnnDesc &rnn, FpmathMode fpmath, const Target &target) {
@@ -145,12 +144,12 @@ bool arePairsRounded(const RnnDesc &rnn, FpmathMode fpmath, const Target &target
 bool areWeightsRounded(const RnnDesc &rnn, FpmathMode fpmath, const Target &target) {
   constexpr int64_t manySteps = 16, manyRows = 256; // enough to pay for rounding
   const int64_t steps = rnn.srcLayer.dims[0], batch = rnn.srcLayer.dims[1];
-  const bool areMany =
+  const bool hasMany =
       steps == runtimeDim || steps >= manySteps || (steps > 1 && (batch == runtimeDim || steps * batch >= manyRows));
-  return areMany && arePairsRounded(rnn, fpmath, target);
+  return hasMany && arePairsRounded(rnn, fpmath, target);
 }
 
-bool areWeightsFar(const RnnDesc &rnn) {
+bool weightsExceedCache(const RnnDesc &rnn) {
   constexpr int64_t nearBytes = int64_t(12) << 20; // part of a shared cache that is kept from step to step
   CheckedInt elements = 0;
   for (const TensorDesc *weights : {&rnn.weightsLayer, &rnn.weightsIter})
@@ -159,9 +158,9 @@ bool areWeightsFar(const RnnDesc &rnn) {
   return bytes.overflowed() || bytes.value() > nearBytes;
 }
 
-bool areInputsMerged(const RnnDesc &rnn) {
+bool mergesInputs(const RnnDesc &rnn) {
   constexpr int64_t minSteps = 4;
-  const int64_t fewRows = areWeightsFar(rnn) ? 32 : 4;
+  const int64_t fewRows = weightsExceedCache(rnn) ? 32 : 4;
   const TensorDesc &src = rnn.srcLayer;
   if (src.hasRuntimeDims() || !rnn.seqLengths.isZero()) // steps after the end of all sequences must not be computed
     return false;
@@ -169,8 +168,8 @@ bool areInputsMerged(const RnnDesc &rnn) {
   const CheckedInt sums = CheckedInt(src.dims[0]) * src.dims[1] * rnn.weightsLayer.dims[3] * rnn.weightsLayer.dims[4];
   if (sums.overflowed() || sums.value() > maxElements)
     return false;
-  const bool areRowsEven = src.dims[1] == 1 || src.strides[0] == src.dims[1] * src.strides[1];
-  return areRowsEven && src.dims[0] >= minSteps && src.dims[1] <= fewRows;
+  const bool hasEvenRows = src.dims[1] == 1 || src.strides[0] == src.dims[1] * src.strides[1];
+  return hasEvenRows && src.dims[0] >= minSteps && src.dims[1] <= fewRows;
 }
 
 Result<void> resolveLayouts(RnnDesc &rnn, FpmathMode fpmath, const Target &target) {

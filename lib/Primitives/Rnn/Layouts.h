@@ -65,11 +65,11 @@ bool areWeightsRounded(const RnnDesc &rnn, FpmathMode fpmath, const Target &targ
 
 /// Returns true if the weights that a step of one layer and direction reads are evicted from the caches before the next
 /// step reads them again.
-bool areWeightsFar(const RnnDesc &rnn);
+bool weightsExceedCache(const RnnDesc &rnn);
 
 /// Returns true if the products of a layer's inputs are computed for all time steps at once, because one step has too
 /// few rows to reuse the weights well.
-bool areInputsMerged(const RnnDesc &rnn);
+bool mergesInputs(const RnnDesc &rnn);
 
 /// Resolves the layout of every tensor that is `any`.
 Result<void> resolveLayouts(RnnDesc &rnn, FpmathMode fpmath, const Target &target);

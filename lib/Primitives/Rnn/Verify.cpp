@@ -207,9 +207,9 @@ Result<void> listPackedWeights(VerifiedProblem &problem, const Target &target) {
   const RnnDesc &rnn = std::get<Boxed<RnnDesc>>(problem.desc.op);
   const FpmathMode fpmath = problem.desc.attr.fpmathMode;
   if (hasOpenWidths(rnn)) { // weights are read in place
-    const bool arePlain = rnn.weightsLayer.isPlain() && rnn.weightsIter.isPlain();
-    const bool areMultiplied = target.hasPairDots() && (arePlain || !target.hasPatchDots());
-    if (rnn.srcLayer.dataType == DataType::BF16 && !areMultiplied) { // rows are widened once for all products
+    const bool allPlain = rnn.weightsLayer.isPlain() && rnn.weightsIter.isPlain();
+    const bool isMultiplied = target.hasPairDots() && (allPlain || !target.hasPatchDots());
+    if (rnn.srcLayer.dataType == DataType::BF16 && !isMultiplied) { // rows are widened once for all products
       problem.intermediates.push_back({arg::src, "src_layer", rnn.srcLayer, false});
       problem.intermediates.back().desc.dataType = DataType::F32;
     }
@@ -220,10 +220,10 @@ Result<void> listPackedWeights(VerifiedProblem &problem, const Target &target) {
     const bool isProjection = tensor.argument == arg::weights3;
     if (tensor.desc.isZero() || (tensor.argument != arg::weights && tensor.argument != arg::weights1 && !isProjection))
       continue;
-    const bool areInPlace = isBackward(rnn)
-                                ? areReadTransposedInPlace(rnn, tensor.desc, fpmath, target)
-                                : areReadInPlace(rnn, tensor.desc, tensor.argument == arg::weights, fpmath, target);
-    if ((areInPlace && !isRounded) || (isBackward(rnn) && !isTransposedNeeded(rnn, tensor.argument)))
+    const bool isInPlace = isBackward(rnn)
+                               ? areReadTransposedInPlace(rnn, tensor.desc, fpmath, target)
+                               : areReadInPlace(rnn, tensor.desc, tensor.argument == arg::weights, fpmath, target);
+    if ((isInPlace && !isRounded) || (isBackward(rnn) && !isTransposedNeeded(rnn, tensor.argument)))
       continue;
     Result<TensorDesc> packed = isBackward(rnn) ? packedTransposed(tensor.desc, fpmath, target)
                                 : isProjection  ? packedProjection(tensor.desc, fpmath, target)

@@ -208,7 +208,7 @@ double StateType::distanceFromMiddle(double h) const {
 }
 
 double StateType::operand(double x, Product product) const {
-  return operands.areRounded(product) ? roundTo(DataType::BF16, x) : x;
+  return operands.isRounded(product) ? roundTo(DataType::BF16, x) : x;
 }
 
 double StateType::toleranceOf(double h, double magnitude) const {
@@ -217,7 +217,7 @@ double StateType::toleranceOf(double h, double magnitude) const {
 }
 
 double StateType::jumpAt(double h, double tolerance) const {
-  const bool isRead = operands.areAnyRounded();
+  const bool isRead = operands.hasRounded();
   if (type == DataType::F32 && !isRead)
     return 0;
   auto readAt = [&](double x) { return isRead ? roundTo(DataType::BF16, kept(x)) : kept(x); };
@@ -233,7 +233,7 @@ double StateType::spreadAt(double h, double tolerance, double moved) const {
 double StateType::loosenessOf(double h, double typical) const {
   if (isInteger)
     return 4 / std::fabs(scale); // more than two steps occurred once in 5000 problems
-  return 3 * epsilonOf(operands.areAnyRounded() ? DataType::BF16 : type) * std::max(std::fabs(h), typical);
+  return 3 * epsilonOf(operands.hasRounded() ? DataType::BF16 : type) * std::max(std::fabs(h), typical);
 }
 
 double StateType::roundingOf(double h) const {

@@ -27,8 +27,8 @@ enum class Product { Layer, Iter, OutputLayer, OutputIter, Projection };
 struct Operands {
   uint32_t rounded = 0; ///< one bit for each Product
 
-  bool areRounded(Product product) const { return rounded >> static_cast<int>(product) & 1; }
-  bool areAnyRounded() const { return rounded != 0; }
+  bool isRounded(Product product) const { return rounded >> static_cast<int>(product) & 1; }
+  bool hasRounded() const { return rounded != 0; }
 };
 
 /// Known deviations of another library; none by default.

@@ -53,8 +53,8 @@ std::vector<double> rowNorms(const TensorDesc &desc, const std::vector<double> &
 /// cancel.
 std::vector<double> magnitudeOf(const RnnDesc &rnn, const TensorDesc &desc, const std::vector<double> &values,
                                 const std::vector<double> *terms) {
-  const bool areBounded = isLstm(rnn) || isGru(rnn);
-  std::vector<double> sizes = areBounded ? std::vector<double>(values.size(), 1) : rowNorms(desc, values);
+  const bool isBounded = isLstm(rnn) || isGru(rnn);
+  std::vector<double> sizes = isBounded ? std::vector<double>(values.size(), 1) : rowNorms(desc, values);
   if (terms && !terms->empty())
     std::transform(sizes.begin(), sizes.end(), terms->begin(), sizes.begin(),
                    [](double a, double b) { return std::max(a, b); });
@@ -153,12 +153,12 @@ private:
   std::function<double(const RunPlace &)> seenIn(const Run &run) const {
     if (dstLayer().empty() || run.shape().layers != 1 || run.rnn().direction == RnnDirection::BidirectionalSum)
       return {};
-    const bool areNumbers = run.rnn().dstLayer.dataType != run.rnn().srcLayer.dataType;
-    return [&, areNumbers](const RunPlace &at) {
+    const bool hasNumbers = run.rnn().dstLayer.dataType != run.rnn().srcLayer.dataType;
+    return [&, hasNumbers](const RunPlace &at) {
       const Shape &s = run.shape();
       auto row = static_cast<size_t>((at.t * s.batch + at.n) * s.directions + at.direction);
       double result = dstLayer()[row * static_cast<size_t>(s.dic) + static_cast<size_t>(at.channel)];
-      return areNumbers ? run.state().stored(result) : result;
+      return hasNumbers ? run.state().stored(result) : result;
     };
   }
   /// Returns true for integers whose states are not visible, of a size for which many runs take at most seconds.

@@ -85,14 +85,14 @@ Shape drawShape(Random &random, SourceFamily family, size_t count, int64_t block
   if (family == SourceFamily::Runtime && shape.dims.size() == 1)
     shape.dims.push_back(5);
   shape.axis = drawDim(random, shape.dims);
-  const bool areSame = random.oneIn(2), isBlocked = family == SourceFamily::Blocked;
+  const bool allSame = random.oneIn(2), isBlocked = family == SourceFamily::Blocked;
   const int64_t most = count > 6 ? 6 : 24;
   int64_t along = 0;
   for (size_t i = 0; i < count; ++i) {
     int64_t size = random.oneIn(12) ? 0 : random.between(1, isBlocked ? 3 : most) * (isBlocked ? block : 1);
     if (isBlocked && i + 1 == count && size > 0)
       size -= random.between(0, block - 1);
-    shape.sizes.push_back(areSame && i > 0 && !(isBlocked && shape.sizes[0] % block) ? shape.sizes[0] : size);
+    shape.sizes.push_back(allSame && i > 0 && !(isBlocked && shape.sizes[0] % block) ? shape.sizes[0] : size);
     along += shape.sizes.back();
   }
   shape.dims[static_cast<size_t>(shape.axis)] = along;
@@ -161,9 +161,9 @@ void drawOpen(Random &random, const Shape &shape, const std::vector<DataType> &t
 }
 
 void drawScales(Random &random, size_t sources, Attributes &attr) {
-  const bool areAll = random.oneIn(2);
+  const bool drawsAll = random.oneIn(2);
   for (size_t i = 0; i < sources; ++i)
-    if (areAll || random.oneIn(3))
+    if (drawsAll || random.oneIn(3))
       attr.scales[arg::sourceAt(i)].dataType =
           random.pick({DataType::F32, DataType::F32, DataType::BF16, DataType::F16});
 }
@@ -183,9 +183,9 @@ Case ConcatCases::draw(uint64_t seed, int64_t number) const {
   if (cell.family == SourceFamily::Runtime) {
     drawOpen(random, shape, types, cell.to, concat, drawn);
   } else {
-    const bool areSame = random.oneIn(2);
+    const bool allSame = random.oneIn(2);
     for (size_t i = 0; i < types.size(); ++i) {
-      const bool repeats = areSame && i > 0 && shape.sizes[i] == shape.sizes[0];
+      const bool repeats = allSame && i > 0 && shape.sizes[i] == shape.sizes[0];
       concat.srcs.push_back(repeats ? concat.srcs[0] : drawSource(random, cell.family, shape, i, types[i], block));
       concat.srcs.back().dataType = types[i];
     }

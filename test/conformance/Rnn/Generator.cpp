@@ -151,10 +151,10 @@ private:
 
   /// Usually all gradients are present. Those of weights are accumulated or, in some cases, overwritten.
   void drawGradients() {
-    const bool areAll = !random.oneIn(4);
+    const bool drawsAll = !random.oneIn(4);
     const int kept = static_cast<int>(random.between(0, 8)); // at least one gradient is present
     auto gradient = [&](TensorDesc &diff, const TensorDesc &of, int number) {
-      if (!of.isZero() && (areAll || number == kept || random.oneIn(2)))
+      if (!of.isZero() && (drawsAll || number == kept || random.oneIn(2)))
         diff = tensor(Dims(of.dims, of.dims + of.ndims), DataType::F32);
     };
     gradient(op.diffSrcLayer, op.srcLayer, 0), gradient(op.diffSrcIter, op.srcIter, 1);
@@ -214,8 +214,8 @@ private:
     if (cell.direction == RnnDirection::BidirectionalSum) // it adds the shift twice
       q.dataShift = std::min(q.dataShift, 50.0f);
     const int64_t channels = std::min(s.dic, s.dhc);
-    const bool areFew = channels < 4 || (s.layers > 1 && s.steps * s.batch * channels < 200);
-    if (cell.type == DataType::U8 && areFew) // without a shift all values may be negative and become 0
+    const bool isSmall = channels < 4 || (s.layers > 1 && s.steps * s.batch * channels < 200);
+    if (cell.type == DataType::U8 && isSmall) // without a shift all values may be negative and become 0
       q.dataShift = std::max(q.dataShift, 50.0f);
     // Gates are in [-2, 2] in each layer of a stack, and a projection is in the range of the type (Rnn/TestData.cpp).
     const double size = s.layers > 1 ? 1500 : 6000;

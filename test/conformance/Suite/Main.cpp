@@ -64,10 +64,10 @@ std::vector<Part> partsOf(const std::vector<std::string> &isas, const std::vecto
                           const SuiteOptions &options, int64_t jobs) {
   std::vector<Part> parts;
   std::set<std::string> begun;
-  const bool areAll = isas == std::vector<std::string>{"all"};
-  for (const std::string &isa : areAll ? availableIsas() : isas)
+  const bool drawsAll = isas == std::vector<std::string>{"all"};
+  for (const std::string &isa : drawsAll ? availableIsas() : isas)
     for (const std::string &set : sets) {
-      if (areAll && isa == nameOfIsa(CpuIsa::Avx512Amx) && !setOf(set).multipliesMatrices)
+      if (drawsAll && isa == nameOfIsa(CpuIsa::Avx512Amx) && !setOf(set).multipliesMatrices)
         continue;
       std::unique_ptr<PrimitiveCases> cases = setOf(set).make();
       SuiteOptions range = options;

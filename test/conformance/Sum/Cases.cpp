@@ -69,17 +69,17 @@ private:
 
 void SumCases::drawLayouts(Random &random, SourceFamily family, SumDesc &sum, const std::vector<DataType> &types,
                            DataType to, Dims dims) const {
-  const bool areSame = random.oneIn(2);
+  const bool allSame = random.oneIn(2);
   const SourceFamily ofDst = family == SourceFamily::Broadcast ? SourceFamily::Plain : family;
   for (DataType type : types) {
-    sum.srcs.push_back(areSame && !sum.srcs.empty() ? sum.srcs[0] : drawSourceLayout(random, family, dims, type));
+    sum.srcs.push_back(allSame && !sum.srcs.empty() ? sum.srcs[0] : drawSourceLayout(random, family, dims, type));
     sum.srcs.back().dataType = type;
   }
   if (family == SourceFamily::Chosen && to == types[0] && random.oneIn(2))
     return;
   if (family == SourceFamily::Chosen)
     sum.dst = taken(TensorDesc::fromTag(dims, to, "any"));
-  else if (areSame && ofDst == family && family != SourceFamily::Mixed)
+  else if (allSame && ofDst == family && family != SourceFamily::Mixed)
     sum.dst = sum.srcs[0];
   else
     sum.dst = drawSourceLayout(random, ofDst == SourceFamily::Mixed ? SourceFamily::Padded : ofDst, dims, to);

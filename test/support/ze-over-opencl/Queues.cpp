@@ -60,7 +60,7 @@ template <typename IsDone> ze_result_t waitFor(uint64_t timeout, IsDone isDone) 
   return shared.lost;
 }
 
-bool areSet(const std::vector<Event *> &events) {
+bool allSet(const std::vector<Event *> &events) {
   return std::all_of(events.begin(), events.end(), [](const Event *event) { return event->isSet; });
 }
 ze_result_t setEvent(Event &event, bool isSet, uint64_t start = 0, uint64_t end = 0) {
@@ -125,7 +125,7 @@ private:
       if (settings.isReversing) {
         std::lock_guard lock(shared.mutex);
         for (size_t i = 0; i < left.size() && !left[i]->isBarrier; ++i)
-          if (areSet(left[i]->waits))
+          if (allSet(left[i]->waits))
             pick = i;
       }
       if (ze_result_t result = runOne(*left[pick]))
@@ -138,7 +138,7 @@ private:
   /// Returns NOT_READY if the queue ends or the device is lost before the command may run.
   ze_result_t runOne(const Command &command) {
     bool isReady = false;
-    if (waitFor(UINT64_MAX, [&] { return (isReady = areSet(command.waits)) || isStopping; }) || !isReady)
+    if (waitFor(UINT64_MAX, [&] { return (isReady = allSet(command.waits)) || isStopping; }) || !isReady)
       return ZE_RESULT_NOT_READY;
     cl_event event = nullptr;
     ze_result_t result = command.enqueue ? command.enqueue(queue.get(), command.signal ? &event : nullptr)

@@ -76,7 +76,7 @@ public:
     for (const ReferenceOutput &output : compute())
       scatter(output.desc, buffers[output.argument].data(), output.exact);
   }
-  bool areRight(DataKind data = DataKind::Dense) {
+  bool matches(DataKind data = DataKind::Dense) {
     bool right = true;
     for (const ReferenceOutput &output : compute())
       right = right && judge(problem.desc, output, pointers(), data).isRight;
@@ -115,9 +115,9 @@ TEST(RnnReference, VanillaIsJudgedByItsTerms) {
     for (int32_t argument : {arg::dst, arg::dst1}) {
       double exact = rnn.get(argument)[0];
       rnn.set(argument, {exact + 1e-7});
-      EXPECT_TRUE(rnn.areRight()) << activation << " " << argument;
+      EXPECT_TRUE(rnn.matches()) << activation << " " << argument;
       rnn.set(argument, {exact + 3e-6});
-      EXPECT_FALSE(rnn.areRight()) << activation << " " << argument;
+      EXPECT_FALSE(rnn.matches()) << activation << " " << argument;
       rnn.set(argument, {exact});
     }
   }
@@ -247,7 +247,7 @@ TEST(RnnReference, IntegersAreJudgedStepByStep) {
               "dst_iter_c=f32:1x1x2x12:abcd attr.rnn.data_scale=100 attr.rnn.data_shift=128 "
               "attr.rnn.weights_scales=150");
   rnn.store();
-  EXPECT_TRUE(rnn.areRight());
+  EXPECT_TRUE(rnn.matches());
   Values off = rnn.get(arg::dst);
   const size_t at = 19 * 24 + 5; // the step that right2left computes first
   off[at] += off[at] > 128 ? -1 : 1;
@@ -285,7 +285,7 @@ TEST(RnnReference, NarrowStatesMustBeTheNearest) {
   Example rnn("rnn fwd_i cell=gru direction=left2right src_layer=bf16:7x2x9:abc weights_layer=bf16:1x1x9x3x12:abcde "
               "weights_iter=bf16:1x1x12x3x12:abcde dst_layer=bf16:7x2x12:abc");
   rnn.store();
-  EXPECT_TRUE(rnn.areRight());
+  EXPECT_TRUE(rnn.matches());
   const Values right = rnn.get(arg::dst);
   int64_t wrong = 0;
   for (size_t i = 0; i < right.size(); ++i) {
@@ -303,7 +303,7 @@ TEST(RnnReference, Workspace) {
               "src_iter_c=f32:1x1x2x5:abcd weights_layer=f32:1x1x4x4x5:abcde weights_iter=f32:1x1x5x4x5:abcde "
               "dst_layer=f32:3x2x5:abc");
   rnn.store();
-  EXPECT_TRUE(rnn.areRight());
+  EXPECT_TRUE(rnn.matches());
   const RnnDesc &op = std::get<Boxed<RnnDesc>>(rnn.problem.desc.op);
   const char *bytes = rnn.buffers[arg::workspace].data();
   rnn::WorkspaceHeader header = rnn::workspaceHeaderOf(op);

@@ -57,9 +57,9 @@ private:
 
   int64_t rows = 1, columns = 1, gates = 1, block = 0, padded = 1, packed = 1;
   Element lhs = Element::F32, rhs = Element::F32;
-  bool isOpen;                ///< rows are written as an open size
-  bool areGatesApart = false; ///< in rhs: each gate has its own steps, instead of each step all gates
-  int64_t terms = 0;          ///< products in a sum
+  bool isOpen;                 ///< rows are written as an open size
+  bool separatesGates = false; ///< in rhs: each gate has its own steps, instead of each step all gates
+  int64_t terms = 0;           ///< products in a sum
   bool isInteger = false, isDouble = false, isTransposed = false, isStored = false, isRounded = false;
   std::string sum = "f32"; ///< type of the sums
   std::string sums, sumsType, live, liveType;
@@ -102,7 +102,7 @@ void Generator::chooseSpace() {
   rows = oneOf<int64_t>({1, 1, 2, 3, 4, 5, 6, 7, 12, 13, 16, 29, 70});
   columns = oneOf<int64_t>({2, 3, 7, 8, 15, 16, 17, 31, 32, 33, 40, 48, 64, 65, 100});
   gates = chance(50) ? 1 : pick(2, 4);
-  areGatesApart = gates > 1 && chance(70);
+  separatesGates = gates > 1 && chance(70);
   block = chance(50) ? 16 * (int64_t(1) << pick(0, 2)) : 0;
   padded = block ? (columns + block - 1) / block * block : columns;
   isTransposed = packed == 1 && chance(15);
@@ -201,7 +201,7 @@ std::string Generator::productBody() {
 /// Returns the name and type of the subview of rhs that a part reads; its dims define the extents of the loops.
 std::pair<std::string, std::string> Generator::partOf(const std::string &rhsName, std::vector<int64_t> shape,
                                                       int64_t firstStep, int64_t steps, int64_t taken) {
-  size_t alongK = (block ? 1 : 0) + (areGatesApart ? 1 : 0);
+  size_t alongK = (block ? 1 : 0) + (separatesGates ? 1 : 0);
   if (packed == 1 || (shape[alongK] == steps && taken == packed))
     return {rhsName, typeOf(rhsName)};
   std::vector<std::string> offsets, sizes, ones, strides(shape.size());
@@ -235,7 +235,7 @@ void Generator::addPart(const std::string &lhsName, const std::string &rhsName, 
   std::string k = firstStep ? "k + " + number(firstStep) : "k",
               inner = hasInner ? (firstStep || packed > 1 ? "(" + k + ") * " + number(packed) + " + j" : k) : k;
   std::vector<std::string> ofRhs, ofSums{"n"};
-  if (areGatesApart)
+  if (separatesGates)
     ofRhs.push_back("g");
   if (block) {
     dims.insert(dims.end(), {"p"});
@@ -246,7 +246,7 @@ void Generator::addPart(const std::string &lhsName, const std::string &rhsName, 
     ofSums.push_back("g");
   }
   ofRhs.push_back("k");
-  if (hasGates && !areGatesApart)
+  if (hasGates && !separatesGates)
     ofRhs.push_back("g");
   dims.push_back("v");
   ofRhs.push_back("v");
@@ -287,12 +287,12 @@ void Generator::addProduct(int64_t length) {
                true, !isTransposed);
   int64_t steps = (length + packed - 1) / packed;
   std::vector<int64_t> shape;
-  if (areGatesApart)
+  if (separatesGates)
     shape.push_back(gates);
   if (block)
     shape.push_back(padded / block);
   shape.push_back(steps);
-  if (gates > 1 && !areGatesApart)
+  if (gates > 1 && !separatesGates)
     shape.push_back(gates);
   shape.push_back(block ? block : columns);
   if (packed > 1)

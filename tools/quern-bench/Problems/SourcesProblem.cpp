@@ -44,10 +44,10 @@ public:
     const Sources sources = sourcesOf(problem);
     if (isTiny(sources))
       return "tiny";
-    const bool areAlike = std::all_of(sources.srcs.begin(), sources.srcs.end(), [&](const TensorDesc &source) {
+    const bool isUniform = std::all_of(sources.srcs.begin(), sources.srcs.end(), [&](const TensorDesc &source) {
       return source.dataType == sources.dst.dataType && layoutName(source) == layoutName(sources.dst);
     });
-    return areAlike ? "alike" : "mixed";
+    return isUniform ? "alike" : "mixed";
   }
 
   std::string group(const Problem &) const override { return word; }

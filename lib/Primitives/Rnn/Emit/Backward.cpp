@@ -361,7 +361,7 @@ void BackwardEmitter::emit() {
     emitCells(index);
     emitEnds(index);
     const int64_t directions[] = {0, 1};
-    const int64_t beside = areWeightsFar(rnn) ? 1 : s.directions;
+    const int64_t beside = weightsExceedCache(rnn) ? 1 : s.directions;
     for (int64_t first = 0; first < s.directions; first += beside)
       emitSweep(index, ArrayRef(directions).slice(static_cast<size_t>(first), static_cast<size_t>(beside)));
     emitStartDiff(index);

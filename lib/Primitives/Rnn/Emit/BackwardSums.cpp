@@ -147,8 +147,8 @@ void BackwardEmitter::emitOuter(const Outer &outer, Binding left, Binding right)
                 outputs = desc.dims[last], ofInput = desc.strides[2], ofGate = hasGates ? desc.strides[3] : 0,
                 ofOutput = gates > 1 && outputs == 1 ? ofGate : desc.strides[last];
   const bool isMerged = gates == 1 || ofGate == outputs * ofOutput;
-  const bool areColumnsTogether = ofOutput == 1 && (isMerged ? gates * outputs : outputs) > 1;
-  const bool isDirect = areColumnsTogether || (isMerged && ofInput == 1 && inputs > 1);
+  const bool hasAdjacentColumns = ofOutput == 1 && (isMerged ? gates * outputs : outputs) > 1;
+  const bool isDirect = hasAdjacentColumns || (isMerged && ofInput == 1 && inputs > 1);
   const int64_t firstElement = outer.layer * desc.strides[0] + outer.direction * desc.strides[1] +
                                outer.firstRow * ofInput + outer.gates.first * ofGate;
   MLIRContext *mlir = builder.getContext();

@@ -40,9 +40,9 @@ struct CellContext {
   DataType state() const { return rnn.srcLayer.dataType; }
   /// Returns true if the rows of an f32 problem are rounded to bf16 once, for all products that read them. A problem
   /// with one time step rounds them in the product instead.
-  bool areRowsRounded() const { return state() == DataType::F32 && layer.kPack > 1 && shape.steps != 1; }
+  bool roundsRows() const { return state() == DataType::F32 && layer.kPack > 1 && shape.steps != 1; }
   /// Returns the type of the rows that are multiplied.
-  DataType factor() const { return areRowsRounded() ? DataType::BF16 : state(); }
+  DataType factor() const { return roundsRows() ? DataType::BF16 : state(); }
   bool isShifted() const { return isQuantized(rnn) && attr.rnn.dataShift != 0; }
 };
 

@@ -23,9 +23,9 @@ public:
         iter("weights_iter", rnn.weightsIter, problem, module.getContext()),
         projection("weights_projection", rnn.weightsProjection, problem, module.getContext()), bias("bias", rnn.bias),
         peephole("weights_peephole", rnn.weightsPeephole),
-        context{rnn, problem.desc.attr, s, layer.view(), iter.view(), projection.view()},
-        isMerged(areInputsMerged(rnn)), areApart(s.directions == 2 && areWeightsFar(rnn)),
-        program(module, States::openBatch(problem)), states(problem, context, program), rows(rnn, s, program, states) {}
+        context{rnn, problem.desc.attr, s, layer.view(), iter.view(), projection.view()}, isMerged(mergesInputs(rnn)),
+        isSequential(s.directions == 2 && weightsExceedCache(rnn)), program(module, States::openBatch(problem)),
+        states(problem, context, program), rows(rnn, s, program, states) {}
   void emit();
 
 private:
@@ -41,7 +41,7 @@ private:
   mlir::AffineExpr before(const At &at) const { return isReversed(at.direction) ? at.t + 1 : at.t - 1; }
 
   /// Returns true if cells read the state before the step itself, in addition to the copy that products read.
-  bool readsState() const { return !context.areRowsRounded() || states.hasLengths || isGru(rnn); }
+  bool readsState() const { return !context.roundsRows() || states.hasLengths || isGru(rnn); }
   bool isProjected() const { return !rnn.weightsProjection.isZero(); }
 
   void emitHeader();
@@ -83,9 +83,9 @@ private:
   const Weights layer, iter, projection;
   const Vectors bias, peephole;
   const CellContext context;
-  const bool isMerged; ///< true if the products of x are computed for all time steps at once
-  const bool areApart; ///< true if the second direction starts after the first has ended, so that each has the caches
-                       ///< to itself
+  const bool isMerged;     ///< true if the products of x are computed for all time steps at once
+  const bool isSequential; ///< true if the second direction starts after the first has ended, so that each has the
+                           ///< caches to itself
   emission::Program program;
   States states;
   const RowSteps rows;

@@ -222,13 +222,13 @@ Binding OpenWidthsEmitter::bind(StringRef name, const Matrix &matrix) {
 //===----------------------------------------------------------------------===//
 
 void OpenWidthsEmitter::product(Matrix to, Matrix x, const OpenWeights &weights, int64_t gate, bool independent) {
-  const bool arePanels = weights.block > 1;
+  const bool hasPanels = weights.block > 1;
   x.channels = weights.inputs;
-  to.channels = arePanels ? weights.width : channels;
+  to.channels = hasPanels ? weights.width : channels;
   program.call(
       "rnn_product", {bind("x", x), bindWeights(weights, gate), bind("sums", to)},
       [&](StepEmitter &step) {
-        (arePanels ? addPanelProduct : addPlainProduct)(step, step["sums"], step["x"], step["weights"]);
+        (hasPanels ? addPanelProduct : addPlainProduct)(step, step["sums"], step["x"], step["weights"]);
       },
       independent);
 }

@@ -21,20 +21,20 @@ using namespace quern::rnn;
 /// Copies src_layer in the type that products read: at once if its rows have a constant distance, otherwise step by
 /// step.
 void RnnEmitter::emitRoundedInput() {
-  if (!context.areRowsRounded())
+  if (!context.roundsRows())
     return;
   const TensorDesc &src = rnn.srcLayer;
-  const bool areEven = !src.hasRuntimeDims() && (s.batch == 1 || src.strides[0] == s.batch * src.strides[1]);
-  AffineExpr t = areEven ? program.number(0) : program.beginLoop(states.steps());
+  const bool isEven = !src.hasRuntimeDims() && (s.batch == 1 || src.strides[0] == s.batch * src.strides[1]);
+  AffineExpr t = isEven ? program.number(0) : program.beginLoop(states.steps());
   Rows from = states.tensor("src_layer", src, t), to = states.inputFactorsAt(t);
-  if (areEven) {
+  if (isEven) {
     from.count = to.count = s.steps * s.batch;
     from.row = s.batch == 1 ? src.strides[0] : from.row;
   }
   rows.emitCopy(
       "rnn_round", from, to,
       [&](OpBuilder &b, Location loc, ValueRange in) { return roundedFactor(b, loc, in[0], to.type); }, {}, false);
-  if (!areEven)
+  if (!isEven)
     program.endLoop();
 }
 
@@ -59,7 +59,7 @@ void RnnEmitter::emitStart(int64_t layer) {
           {}, independent);
       independent = true;
     }
-    if (context.areRowsRounded()) {
+    if (context.roundsRows()) {
       SmallVector<Rows, 1> from;
       if (!rnn.srcIter.isZero())
         from.push_back(states.tensor("src_iter", rnn.srcIter, at));
@@ -152,7 +152,7 @@ void RnnEmitter::emitResult() {
 /// Copies the states of both directions into one matrix for the layer above, in training with a projection and
 /// concatenated directions, because the workspace stores the directions separately.
 void RnnEmitter::emitStacked(int64_t layer) {
-  if (!states.isKept || context.areRowsRounded() || s.directions == 1 || !(rnn.flags & RnnStackConcatenated) ||
+  if (!states.isKept || context.roundsRows() || s.directions == 1 || !(rnn.flags & RnnStackConcatenated) ||
       layer + 1 == s.layers)
     return;
   AffineExpr t = s.steps == 1 ? program.number(0) : program.beginLoop(states.steps());

@@ -202,8 +202,7 @@ TEST_F(RandomDevices, OpenMapsEqualNaiveLoops) {
 
 TEST_F(RandomDevices, ChainsEqualNaiveLoops) {
   forEachSeed(
-      150,
-      {"to a sub-group", "to a group", "to a work-item", "held in", "sweeps", "adjacent", "moved through memory"},
+      150, {"to a sub-group", "to a group", "to a work-item", "held in", "sweeps", "adjacent", "moved through memory"},
       [&](uint64_t seed) { check(makeRandomChain(seed), seed, scheduleDeviceRows, /*widens=*/true); });
 }
 

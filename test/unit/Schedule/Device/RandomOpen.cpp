@@ -30,7 +30,7 @@ protected:
     std::string type = "f32";
     std::vector<int> loops; ///< outermost first
     int64_t gap = 0, offset = 0;
-    bool areStridesOpen = false, isOffsetOpen = false;
+    bool hasOpenStrides = false, isOffsetOpen = false;
     int64_t count = 1;
     std::vector<int64_t> strides;
   };
@@ -59,10 +59,10 @@ OpenSpace::Argument OpenSpace::drawArgument(Element element, const std::vector<i
   Argument argument;
   argument.element = element, argument.type = nameOf(element), argument.loops = loops;
   const bool hasOpen = std::any_of(loops.begin(), loops.end(), [&](int loop) { return isOpen[loop]; });
-  argument.areStridesOpen = loops.size() > 1 && (hasOpen || chance(30));
+  argument.hasOpenStrides = loops.size() > 1 && (hasOpen || chance(30));
   argument.isOffsetOpen = mayOffsetsBeOpen && chance(25);
   argument.gap = loops.size() < 2          ? 0
-                 : argument.areStridesOpen ? (own.chance(50) ? own.pick(1, 20) : 0)
+                 : argument.hasOpenStrides ? (own.chance(50) ? own.pick(1, 20) : 0)
                  : chance(30)              ? pick(1, 9)
                                            : 0;
   argument.offset = argument.isOffsetOpen ? own.pick(0, 9) : chance(20) ? pick(1, 9) : 0;
@@ -87,7 +87,7 @@ std::string OpenSpace::memrefOf(const Argument &argument, bool open) const {
   for (size_t i = 0; i < argument.loops.size(); ++i) {
     shape += extentOf(argument.loops[i], open) + "x";
     const bool isInnermost = i + 1 == argument.loops.size();
-    strides.push_back(open && argument.areStridesOpen && !isInnermost ? "?" : number(argument.strides[i]));
+    strides.push_back(open && argument.hasOpenStrides && !isInnermost ? "?" : number(argument.strides[i]));
   }
   return "memref<" + shape + argument.type + ", strided<[" + join(strides) +
          "], offset: " + (open && argument.isOffsetOpen ? "?" : number(argument.offset)) + ">>";
@@ -118,7 +118,7 @@ OpenChain OpenSpace::finish(const std::string &open, const std::string &closed, 
     for (int loop : argument.loops)
       if (isOpen[loop])
         chain.sizes.push_back(extents[loop]);
-    for (size_t d = 0; argument.areStridesOpen && d + 1 < argument.loops.size(); ++d)
+    for (size_t d = 0; argument.hasOpenStrides && d + 1 < argument.loops.size(); ++d)
       chain.sizes.push_back(argument.strides[d]);
     if (argument.isOffsetOpen)
       chain.sizes.push_back(argument.offset);

@@ -175,7 +175,7 @@ void WorkGroups::prepare(Item &item, int64_t number) {
   item.state = State::Ready;
 }
 
-bool WorkGroups::areTogether(const std::vector<int64_t> &those) {
+bool WorkGroups::isContiguous(const std::vector<int64_t> &those) {
   const Item &first = items[those.front()];
   for (int64_t number : those) {
     const Item &item = items[number];
@@ -234,7 +234,7 @@ bool WorkGroups::runUntilBarrier(SubGroup &subGroup) {
   while (true) {
     if (!runUntilWait(subGroup))
       return false;
-    if (!areTogether(subGroup.items))
+    if (!isContiguous(subGroup.items))
       return false;
     if (items[subGroup.items.front()].state != State::Exchange)
       return true;
@@ -255,7 +255,7 @@ bool WorkGroups::run(int64_t number, const std::function<void(int64_t)> &item) {
     for (int64_t which : order)
       if (!runUntilBarrier(subGroups[which]))
         return false;
-    if (!areTogether(all))
+    if (!isContiguous(all))
       return false;
     if (items.front().state == State::Done)
       return true;

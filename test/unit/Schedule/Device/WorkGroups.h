@@ -64,7 +64,7 @@ private:
   bool runUntilWait(SubGroup &subGroup);
   /// Runs until the whole sub-group waits at a barrier or is done; false if its work-items diverge.
   bool runUntilBarrier(SubGroup &subGroup);
-  bool areTogether(const std::vector<int64_t> &those);
+  bool isContiguous(const std::vector<int64_t> &those);
   void exchange(SubGroup &subGroup);
   static void beginItem();
 

@@ -378,6 +378,7 @@ beside one "install peers" tools/peers.sh "${peers[@]}"
 step one "build release" build release all
 join
 step tests "format" tools/format.sh --check
+step tests "style" test/style/lint.py .
 [ $mode = quick ] || step tests "API reference" tools/doxygen.sh
 case $mode in
   default) step tests "clang-tidy" tools/tidy.sh --changed=50 --count=16 ;;

@@ -102,7 +102,7 @@ TEST(Pack, RefusesUnsupportedArtifacts) {
   artifacts = sampleArtifacts();
   artifacts[0].codeKind = CodeKind::DeviceBinary;
   artifacts[0].groups.resize(artifacts[0].entries.size());
-  EXPECT_NE(pack(artifacts).error().message.find("a driver has made"), std::string::npos);
+  EXPECT_NE(pack(artifacts).error().message.find("a device driver's binary"), std::string::npos);
   EXPECT_NE(writePack({"nothing"}).error().message.find("not an artifact"), std::string::npos);
 }
 

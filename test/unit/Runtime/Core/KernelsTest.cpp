@@ -163,7 +163,7 @@ TEST_F(KernelsTest, MisbehavingCompiler) {
     quern_status_t status;
   };
   for (const Case &test :
-       {Case{"refuse", "told to refuse", quern_unimplemented}, Case{"garbage", "not one", quern_internal_error},
+       {Case{"refuse", "told to refuse", quern_unimplemented}, Case{"garbage", "not an artifact", quern_internal_error},
         Case{"foreign-key", "another key", quern_internal_error}, Case{"bad-object", "", quern_runtime_error}}) {
     test::ScopedEnvironment mode("QUERN_FAKE", test.mode);
     primitive_desc desc(device, test::lineOf(11));

@@ -50,10 +50,10 @@ TEST(RuntimeSizes, BlocksOfOpenDimsAreCounted) {
   EXPECT_EQ(why("bf16:1x1x33x4x40:abdEC32e2c"), "weights has other inner blocks than the primitive takes");
   EXPECT_EQ(why("bf16:1x1x33x4x40:abdEC16c2e"), "weights has other inner blocks than the primitive takes");
   EXPECT_EQ(why("bf16:1x1x33x4x8:s4352x4352x32x1088x1088:blk16e2c:pad1x1x34x4x8"),
-            "dim 4 of weights is 8, padded to 8; an argument with runtime dims has no padding but that of its last "
+            "dim 4 of weights is 8, padded to 8; an argument with runtime dims has no padding except in its last "
             "block");
   EXPECT_EQ(why("bf16:1x1x33x4x40:s13056x13056x32x3264x544:blk16e2c:pad1x1x34x4x64"),
-            "dim 4 of weights is 40, padded to 64; an argument with runtime dims has no padding but that of its last "
+            "dim 4 of weights is 40, padded to 64; an argument with runtime dims has no padding except in its last "
             "block");
 }
 

@@ -13,7 +13,7 @@
 // RUN: quern-opt %s --check --target=sse42 --tolerance=1e-30
 
 // CHECK-LABEL: func.func @blocks_kernel(
-// CHECK-SAME: space 4, across rows, 1 vector wide, 16 lanes of 4 neighbours
+// CHECK-SAME: space 4, across rows, 1 vector wide, 16 lanes of 4 neighbors
 // CHECK: scf.for
 // CHECK: scf.for {{.*}} iter_args
 // CHECK: %[[BYTES:.*]] = vector.load {{.*}} vector<64xi8>
@@ -51,7 +51,7 @@ func.func @blocks(%src: memref<2x12x32x4xi8> {quern.arg = "src"}, %dst: memref<6
 // Blocks of eight lanes are half of an AVX-512 vector. Three steps of four positions are unrolled, because two times
 // four would leave a remainder.
 // CHECK-LABEL: func.func @half_kernel(
-// CHECK-SAME: 8 lanes of 4 neighbours
+// CHECK-SAME: 8 lanes of 4 neighbors
 // CHECK-COUNT-3: vector.multi_reduction {{.*}} vector<8x4xi32>
 // CHECK-NOT: vector.multi_reduction
 // CHECK: return
@@ -74,7 +74,7 @@ func.func @half(%src: memref<3x9x8x4xi8> {quern.arg = "src"}, %dst: memref<24xi3
 
 // 500 = (2 · 3 + 1) · 64 + 3 · 16 + 4, unsigned.
 // CHECK-LABEL: func.func @rows_kernel(
-// CHECK-SAME: along the row, unroll 3, 16 lanes of 4 neighbours
+// CHECK-SAME: along the row, unroll 3, 16 lanes of 4 neighbors
 // CHECK-COUNT-3: arith.extui {{.*}} : vector<64xi8> to vector<64xi32>
 // CHECK: scf.yield
 // CHECK: arith.extui {{.*}} : vector<64xi8> to vector<64xi32>
@@ -120,7 +120,7 @@ func.func @columns(%src: memref<600x64xi8> {quern.arg = "src"}, %dst: memref<64x
 }
 
 // CHECK-LABEL: func.func @squares_kernel(
-// CHECK-NOT: neighbours
+// CHECK-NOT: neighbors
 // CHECK-NOT: 16 bits
 // CHECK-NOT: multi_reduction
 func.func @squares(%src: memref<5x512xi8> {quern.arg = "src"}, %dst: memref<5xi32> {quern.arg = "dst"}) {

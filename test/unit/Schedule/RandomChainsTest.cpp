@@ -122,7 +122,7 @@ TEST(RandomChains, SumsOfBytesEqualNaiveLoops) {
       SCOPED_TRACE(target.text() + ": " + kernel.plan);
       checkKernel(kernel, chain.arguments, chain.tolerance, start, want, false);
       const bool isAlong = kernel.plan.find("along the row") != std::string::npos;
-      const bool inFours = kernel.plan.find("of 4 neighbours") != std::string::npos;
+      const bool inFours = kernel.plan.find("of 4 neighbors") != std::string::npos;
       const std::string level(nameOfIsa(target.isa));
       seen[level + ": four of a row"] += isAlong && inFours;
       seen[level + ": four across rows"] += !isAlong && inFours;

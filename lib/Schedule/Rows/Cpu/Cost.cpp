@@ -158,7 +158,7 @@ std::string RowPlan::text() const {
   }
   os << ", " << lanes << " lanes";
   if (depth > 1)
-    os << " of " << depth << " neighbours";
+    os << " of " << depth << " neighbors";
   if (inHalves)
     os << ", bytes summed in 16 bits";
   for (auto [stage, own] : llvm::zip_equal(chain.stages, stages))

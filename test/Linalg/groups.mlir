@@ -3,7 +3,7 @@
 // one function, called with different buffers.
 // REQUIRES: compiler
 // RUN: quern dump --mlir=%s:mlp --stage=emit | FileCheck %s
-// RUN: quern explain --mlir=%s:mlp | FileCheck %s --check-prefix=PLAN
+// RUN: quern explain --mlir=%s:mlp --target=avx512_core | FileCheck %s --check-prefix=PLAN
 // RUN: quern run --mlir=%s:mlp --check --repeat=1
 // RUN: quern run --mlir=%s:mlp --check --repeat=1 --data=designed
 // RUN: quern dump --mlir=%s:both --stage=emit | FileCheck %s --check-prefix=BOTH
@@ -23,7 +23,7 @@
 // BOTH-NEXT: call @function_1("arg1", "result1") independent
 // BOTH-NOT: call
 // A norm whose reductions keep a dim of size 1, as torch-mlir writes them, is one problem.
-// RUN: quern explain --mlir=%S/Corpus/norms.mlir:layer_norm_residual | FileCheck %s --check-prefix=NORM --implicit-check-not=function_1
+// RUN: quern explain --mlir=%S/Corpus/norms.mlir:layer_norm_residual --target=avx512_core | FileCheck %s --check-prefix=NORM --implicit-check-not=function_1
 // NORM: rows: 8 ops in 3 sweeps
 // THRICE: region "value0"
 // THRICE-NEXT: region "value1"

@@ -2,7 +2,7 @@
 // and each recipe's reason. With --naive it runs as scalar loops, next to a kernel of a recipe.
 // REQUIRES: compiler
 // RUN: not quern run --mlir=%s 2>&1 | FileCheck %s --check-prefix=REFUSED
-// RUN: quern explain --mlir=%s --naive | FileCheck %s
+// RUN: quern explain --mlir=%s --naive --target=avx512_core | FileCheck %s
 // RUN: quern run --mlir=%s --naive --check --repeat=1
 // REFUSED: {{.*}}'linalg.generic' at [[#@LINE+9]]:{{[0-9]+}} is not supported, alone or with the next operations: no recipe schedules @function_{{.}}: map: {{.*}}contraction: {{.*}}rows: {{.*}}
 // CHECK: naive

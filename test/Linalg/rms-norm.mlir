@@ -2,7 +2,7 @@
 // argument, and that the rows recipe schedules it as one problem.
 // REQUIRES: compiler
 // RUN: quern dump --mlir=%s --stage=emit | FileCheck %s --implicit-check-not=tensor --implicit-check-not=quern.program
-// RUN: quern explain --mlir=%s | FileCheck %s --check-prefix=PLAN
+// RUN: quern explain --mlir=%s --target=avx512_core | FileCheck %s --check-prefix=PLAN
 // RUN: quern run --mlir=%s --check --repeat=1
 // RUN: quern run --mlir=%s --check --repeat=1 --data=designed
 // RUN: quern dump --mlir=%s --stage=schedule --target=avx512_core | FileCheck %s --check-prefix=WIDE

@@ -2,11 +2,11 @@
 // scheduled.
 // REQUIRES: compiler
 // RUN: split-file %s %t
-// RUN: not quern-opt %t/relaxation.mlir --schedule 2>&1 | FileCheck %s --check-prefix=RELAXATION
-// RUN: not quern-opt %t/start.mlir --schedule 2>&1 | FileCheck %s --check-prefix=START
-// RUN: not quern-opt %t/vast.mlir --schedule 2>&1 | FileCheck %s --check-prefix=VAST
-// RUN: not quern-opt %t/overlap.mlir --schedule 2>&1 | FileCheck %s --check-prefix=OVERLAP
-// RUN: not quern-opt %t/narrow.mlir --schedule 2>&1 | FileCheck %s --check-prefix=NARROW
+// RUN: not quern-opt %t/relaxation.mlir --schedule --target=avx512_core 2>&1 | FileCheck %s --check-prefix=RELAXATION
+// RUN: not quern-opt %t/start.mlir --schedule --target=avx512_core 2>&1 | FileCheck %s --check-prefix=START
+// RUN: not quern-opt %t/vast.mlir --schedule --target=avx512_core 2>&1 | FileCheck %s --check-prefix=VAST
+// RUN: not quern-opt %t/overlap.mlir --schedule --target=avx512_core 2>&1 | FileCheck %s --check-prefix=OVERLAP
+// RUN: not quern-opt %t/narrow.mlir --schedule --target=avx512_core 2>&1 | FileCheck %s --check-prefix=NARROW
 // RELAXATION: rows: a sum along the row has no fastmath<reassoc>
 // START: rows: an accumulator does not start from a neutral constant
 // VAST: rows: operand #0 of an op has a size of 1125899906842624 or more

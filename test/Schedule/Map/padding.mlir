@@ -15,7 +15,7 @@
 // RUN: quern-opt %t/blocks.mlir --check --target=sse42
 // RUN: quern-opt %t/large.mlir --check --target=avx512_core
 // RUN: quern-opt %t/large.mlir --check --target=sse42
-// RUN: quern-opt %t/more.mlir --schedule | FileCheck %s --check-prefix=MORE
+// RUN: quern-opt %t/more.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=MORE
 // RUN: quern-opt %t/more.mlir --check
 // SAME: plan = "map: lines, {{.*}}, runs of 784, 16 lanes, {{.*}}, 1 limit, writes padding"
 // SAME: arith.truncf

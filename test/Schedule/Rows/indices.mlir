@@ -9,7 +9,7 @@
 // RUN: quern-opt %t/across.mlir --schedule --target=avx2 | FileCheck %s --check-prefix=ACROSS --implicit-check-not=linalg.
 // RUN: quern-opt %t/across.mlir --check
 // RUN: quern-opt %t/across.mlir --check --target=sse42
-// RUN: not quern-opt %t/long.mlir --quern-schedule-rows 2>&1 | FileCheck %s --check-prefix=LONG
+// RUN: not quern-opt %t/long.mlir --quern-schedule-rows=target=avx512_core 2>&1 | FileCheck %s --check-prefix=LONG
 // PLACE: dense<[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]> : vector<16xi32>
 // PLACE: arith.minsi {{.*}} vector<16xi32>
 // PLACE: vector.reduction <minsi>

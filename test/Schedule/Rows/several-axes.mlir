@@ -8,8 +8,8 @@
 // RUN: quern-opt %t/apart.mlir --check --target=sse42
 // RUN: quern-opt %t/together.mlir --schedule --target=avx2 | FileCheck %s --check-prefix=TOGETHER --implicit-check-not=arith.remui
 // RUN: quern-opt %t/together.mlir --check
-// RUN: not quern-opt %t/unlike.mlir --schedule 2>&1 | FileCheck %s --check-prefix=UNLIKE
-// RUN: not quern-opt %t/lengths.mlir --schedule 2>&1 | FileCheck %s --check-prefix=LENGTHS
+// RUN: not quern-opt %t/unlike.mlir --schedule --target=avx512_core 2>&1 | FileCheck %s --check-prefix=UNLIKE
+// RUN: not quern-opt %t/lengths.mlir --schedule --target=avx512_core 2>&1 | FileCheck %s --check-prefix=LENGTHS
 // APART: plan = "rows: 2 ops in 2 sweeps
 // APART: arith.remui
 // TOGETHER: along the row

@@ -66,7 +66,7 @@ func.func @between(%x: tensor<2xf32>) -> tensor<2xf32> {
 // A tensor that is updated is the destination of the result; if other operations also read it, bufferization copies it.
 // Nested blocks have their own runs, and views are included.
 // CHECK-LABEL: func.func @nested(
-// CHECK:         scf.for {{.*}} iter_args(%[[C:.*]] = %{{.*}})
+// CHECK:         scf.for %{{.*}} = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%[[C:.*]] = %{{.*}})
 // CHECK-NEXT:      %[[N:.*]] = func.call @quern_0(%{{.*}}, %{{.*}}, %[[C]])
 // CHECK-NEXT:      scf.yield %[[N]]
 // CHECK:       func.func private @quern_0(

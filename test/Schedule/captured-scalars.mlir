@@ -7,9 +7,9 @@
 // CHECK: %[[LOADED:.*]] = memref.load %[[SCALE]][] : memref<f32>
 // CHECK: %[[INVERSE:.*]] = arith.divf %{{.*}}, %[[LOADED]] : f32
 // CHECK: %[[SPLAT:.*]] = vector.broadcast %[[INVERSE]] : f32 to vector<16xf32>
-// CHECK: scf.for
+// CHECK: scf.for %{{.*}} = %arg4 to %arg5 step %c1 {
 // CHECK: math.log
-// CHECK: scf.for
+// CHECK: scf.for %{{.*}} = %c0 to %c64 step %c1 {
 // CHECK: vector.load %[[OTHER]]
 // CHECK: arith.mulf %{{.*}}, %[[SPLAT]]
 

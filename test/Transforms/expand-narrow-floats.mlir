@@ -50,7 +50,7 @@ func.func @double(%x: vector<8xf64>) -> vector<8xbf16> {
 }
 
 // ALL-LABEL: func.func @carried(
-// ALL: scf.for {{.*}} -> (vector<8xi16>)
+// ALL: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %{{.*}} iter_args({{.*}}) -> (vector<8xi16>)
 func.func @carried(%x: vector<8xbf16>, %n: index) -> vector<8xbf16> {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index

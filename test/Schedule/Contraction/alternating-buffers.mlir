@@ -9,12 +9,12 @@
 // RUN: quern-opt %s --check --target=sse42
 // CHECK: plan = "contraction: 16x512, 2 products by fma into 1 accumulator, 1 loop over K; blocks of 6x4 vectors and of 5 rows, 8 tiles of 64 columns x 1 chunks, prefetch
 // CHECK-COUNT-4: vector.load %arg4
-// CHECK: scf.for
+// CHECK: scf.for %{{.*}} = %c0 to %c2 step %c1 iter_args
 // CHECK: memref.prefetch {{.*}} locality<3>
 // CHECK: memref.prefetch {{.*}} locality<2>
 // CHECK: vector.load
 // CHECK-COUNT-24: math.fma
-// CHECK: scf.for
+// CHECK: scf.for %{{.*}} = %c0 to %c2 step %c1 iter_args
 // CHECK-NOT: locality<2>
 // CHECK: memref.prefetch {{.*}} locality<3>
 // CHECK-NOT: locality<2>

@@ -11,7 +11,10 @@
 // CHECK-SAME: plan = "? times contraction: ?x48
 // CHECK: %[[ROWS:.*]] = memref.load %{{.*}}[%c1
 // CHECK: %[[OF_ONE:.*]] = arith.divui
-// CHECK: scf.for
+// CHECK: %[[OF_ALL:.*]] = arith.muli %{{.*}}, %[[OF_ONE]]
+// CHECK: %[[FIRST:.*]] = arith.divui %{{.*}}, %[[OF_ALL]]
+// CHECK: %[[LAST:.*]] = arith.divui %{{.*}}, %[[OF_ALL]]
+// CHECK: scf.for %{{.*}} = %[[FIRST]] to %[[LAST]] step %c1{{.*}} {
 // CHECK: memref.reinterpret_cast %{{.*}} to offset: [%{{.*}}], sizes: [%{{.*}}], strides: [1] : memref<?xf32> to memref<?xf32, strided<[1], offset: ?>>
 // CHECK: math.fma
 #lhs = affine_map<(b, m, n, k) -> (b, m, k)>

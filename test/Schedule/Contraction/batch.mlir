@@ -7,7 +7,8 @@
 // CHECK: func.func @scores_kernel
 // CHECK-SAME: plan = "3 times contraction: {{.*}}problem = "scores"
 // CHECK: %[[FIRST:.*]] = arith.divui
-// CHECK: scf.for %[[B:.*]] = %[[FIRST]]
+// CHECK: %[[LAST:.*]] = arith.divui
+// CHECK: scf.for %{{.*}} = %[[FIRST]] to %[[LAST]] step %c1{{.*}} {
 // CHECK: memref.reinterpret_cast %{{.*}} to offset: [%{{.*}}], sizes: [640], strides: [1] : memref<1920xf32> to memref<640xf32, strided<[1], offset: ?>>
 // CHECK: math.fma
 // CHECK: func.func @heads_kernel

@@ -26,33 +26,33 @@
 // RUN: quern-opt %t.rounded --check --target=avx512_core:l2=128
 // CHECK: 90x333, 1 product by fma
 // CHECK-SAME: factors copied by 151 steps along K for up to {{[0-9]+}} tiles, masked tail
-// CHECK: scf.for {{.*}} step %c151
-// CHECK: scf.for
-// CHECK: scf.for {{.*}} step %c16
+// CHECK: scf.for %[[K:.*]] = %c0 to %c301 step %c151 {
+// CHECK: scf.for %{{.*}} = %[[K]] to %[[END:.*]] step %c1 {
+// CHECK: scf.for %{{.*}} = %c0 to %{{.*}} step %c16 {
 // CHECK: vector.load
 // CHECK-NEXT: arith
 // CHECK: vector.store
-// CHECK: scf.for
+// CHECK: scf.for %{{.*}} = %[[K]] to %[[END]] step %c1 {
 // CHECK: vector.maskedload
 // CHECK: vector.store
-// CHECK: %{{.*}}:26 = scf.for
+// CHECK: %{{.*}}:26 = scf.for %{{.*}} = %[[K]] to %[[END]] step %c1 iter_args
 // CHECK-NOT: vector.maskedload
 // CHECK-COUNT-26: math.fma
 // TILES: factors copied by 151 steps along K for up to {{.*}} tiles
 // PAIRS: 1 product by dots of bf16 pairs
 // PAIRS-SAME: factors copied in pairs by 151 steps along K
 // PAIRS: arith.extui {{.*}} : vector<16xi16> to vector<16xi32>
-// PAIRS: %{{.*}}:20 = scf.for
+// PAIRS: %{{.*}}:20 = scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c1 iter_args
 // PAIRS: vector.load {{.*}} vector<2xbf16>
 // PAIRS: vector.contract
 // WIDE: factors copied by 101 steps along K
 // WIDE: arith.extf {{.*}} : vector<16xbf16> to vector<16xf32>
-// WIDE: %{{.*}} = scf.for
+// WIDE: %{{.*}} = scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c1 iter_args
 // WIDE-NOT: arith.extf
 // WIDE: math.fma
 // ROUNDED: 1 product by dots of bf16 pairs
 // ROUNDED: arith.truncf {{.*}} : vector<16xf32> to vector<16xbf16>
-// ROUNDED: %{{.*}}:26 = scf.for
+// ROUNDED: %{{.*}}:26 = scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c1 iter_args
 // ROUNDED-NOT: arith.truncf
 #a = affine_map<(m, n, k) -> (k, m)>
 #b = affine_map<(m, n, k) -> (k, n)>

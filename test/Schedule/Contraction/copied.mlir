@@ -12,14 +12,14 @@
 // RUN: quern-opt %t --check --target=avx512_core:l2=128
 // RUN: quern-opt %t --check --target=avx2
 // CHECK: blocks of 13x2 vectors and of 12 rows, 11 tiles of 32 columns x 1 chunks, rhs copied by 100 steps along K, 1 operations after it over scratch, masked tail
-// CHECK: scf.for
+// CHECK: scf.for %{{.*}} = %arg4 to %arg5 step %c1 {
 // CHECK: vector.store
-// CHECK: scf.for {{.*}} step %c100
-// CHECK: scf.for
+// CHECK: scf.for %[[K:.*]] = %c0 to %c300 step %c100 {
+// CHECK: scf.for %{{.*}} = %[[K]] to %[[END:.*]] step %c1 {
 // CHECK: vector.maskedload
 // CHECK: vector.store
-// CHECK: scf.for
-// CHECK: %{{.*}}:26 = scf.for
+// CHECK: scf.for %{{.*}} = %c0 to %c6 step %c1 {
+// CHECK: %{{.*}}:26 = scf.for %{{.*}} = %[[K]] to %[[END]] step %c1 iter_args
 // CHECK-COUNT-26: math.fma
 // NEAR-NOT: rhs copied
 // APART: rhs copied by 100 steps along K

@@ -15,13 +15,13 @@
 // CHECK: func.func @gemm_kernel(%[[A:[^:]*]]: memref<262144xf32>, %[[B:[^:]*]]: memref<262144xf32>, %[[BIAS:[^:]*]]: memref<512xf32>, %[[DST:[^:]*]]: memref<262144xf32>, %[[SCRATCH:[^:]*]]: memref<?xi8> {quern.scratch}
 // CHECK-SAME: plan = "contraction: 512x512, 1 product by fma into 1 accumulator, 1 loop over K; blocks of 6x4 vectors and of 5 rows, 8 tiles of 64 columns x 8 chunks, {{[0-9]+}} operations after it over scratch"
 // CHECK-SAME: space = 64
-// CHECK: %[[SUMS:.*]]:24 = scf.for
+// CHECK: %[[SUMS:.*]]:24 = scf.for %{{.*}} = %c0 to %c512 step %c1 iter_args
 // CHECK-COUNT-4: vector.load %[[B]]
 // CHECK-COUNT-24: math.fma {{.*}} vector<16xf32>
 // CHECK: scf.yield
 // CHECK-COUNT-24: vector.store %[[SUMS]]#
 // CHECK: vector.load %[[BIAS]]
-// CHECK: scf.for
+// CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c1 {
 // CHECK: math.exp
 // CHECK: vector.store {{.*}}, %[[DST]]
 // Sums stay in registers: the loop has one broadcast per four multiplications and no store.

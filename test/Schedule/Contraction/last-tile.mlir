@@ -12,7 +12,7 @@
 // CHECK: %[[NEXT:.*]] = arith.addi %[[TILE]], %c640
 // CHECK: %[[THIRD:.*]] = arith.select %{{.*}}, %[[NEXT]], %[[TILE]] : index
 // CHECK: %[[FOURTH:.*]] = arith.select %{{.*}}, %{{.*}}, %[[TILE]] : index
-// CHECK: scf.for %[[K:.*]] = %c0 to %c20
+// CHECK: scf.for %[[K:.*]] = %c0 to %c20 step %c1 iter_args
 // CHECK: %[[STEP:.*]] = arith.muli %[[K]], %c16
 // CHECK: %[[AT:.*]] = arith.addi %[[THIRD]], %[[STEP]]
 // CHECK: vector.load %{{.*}}[%[[AT]]]
@@ -20,7 +20,7 @@
 // CHECK: vector.load %{{.*}}[%[[AT]]]
 // CHECK: scf.yield
 // CHECK: %[[VECTORS:.*]] = arith.minsi %{{.*}}, %c4
-// CHECK: scf.for %{{.*}} = %c0 to %[[VECTORS]]
+// CHECK: scf.for %{{.*}} = %c0 to %[[VECTORS]] step %c1 {
 // CHECK: vector.maskedstore
 #x = affine_map<(n, p, v, k) -> (n, k)>
 #w = affine_map<(n, p, v, k) -> (p, k, v)>

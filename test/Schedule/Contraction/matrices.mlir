@@ -10,10 +10,10 @@
 // RUN: quern-opt %s --check --target=native
 // CHECK: plan = "contraction: 40x64, 1 product by matrices of bf16 pairs into 1 accumulator, 1 loop over K; blocks of 2x2 matrices of 14 rows, 1 tiles of 64 columns x 1 chunks
 // CHECK: llvm.call_intrinsic "llvm.x86.ldtilecfg"
-// CHECK: scf.for
+// CHECK: scf.for %{{.*}} = %arg5 to %arg6 step %c1 {
 // CHECK: vector.maskedload {{.*}} : memref<2880xbf16>, vector<32xi1>, vector<32xbf16> into vector<32xbf16>
 // CHECK-COUNT-4: llvm.call_intrinsic "llvm.x86.tilezero"
-// CHECK: scf.for
+// CHECK: scf.for %{{.*}} = %c0 to %c2 step %c1
 // CHECK: arith.maxnumf
 // CHECK: llvm.call_intrinsic "llvm.x86.tilerelease"
 // ASM: ldtilecfg

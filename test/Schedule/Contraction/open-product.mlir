@@ -15,7 +15,7 @@
 // CHECK-COUNT-16: vector.load {{.*}} vector<4xf32>
 // CHECK-COUNT-4: vector.store {{.*}} vector<16xf32>
 // CHECK-COUNT-24: math.fma
-// CHECK: scf.for {{.*}} step %c4
+// CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c4
 // CHECK-COUNT-16: math.fma
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (n, k)>

@@ -13,12 +13,12 @@
 // CHECK-SAME: plan = "contraction: ?x128, 1 product by fma into 1 accumulator, 1 loop over K; blocks of 4x4 vectors and lower ones, 2 tiles of 64 columns x ceil(size 0 / 64) chunks, {{[0-9]+}} operations after it over scratch"
 // CHECK-SAME: space = 2
 // CHECK: %[[ROWS:.*]] = memref.load %[[SIZES]][%c0]
-// CHECK: arith.minsi %{{.*}}, %[[ROWS]]
-// CHECK: scf.for {{.*}} step %c4
+// CHECK: %[[END:.*]] = arith.minsi %{{.*}}, %[[ROWS]]
+// CHECK: scf.for %{{.*}} = %{{.*}} to %[[FOURS:.*]] step %c4 {
 // CHECK-COUNT-16: math.fma
-// CHECK: scf.for {{.*}} step %c2
+// CHECK: scf.for %{{.*}} = %[[FOURS]] to %[[TWOS:.*]] step %c2 {
 // CHECK-COUNT-8: math.fma
-// CHECK: scf.for {{.*}} step %c1
+// CHECK: scf.for %{{.*}} = %[[TWOS]] to %[[END]] step %c1 {
 // CHECK-COUNT-4: math.fma
 // CHECK-NOT: math.fma
 // ASM: movq{{.*}}24(%rdi)

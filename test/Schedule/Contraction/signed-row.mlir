@@ -7,7 +7,7 @@
 // RUN: quern-opt %s --check --target=avx512_core
 // RUN: quern-opt %s --check --target=avx2
 // RUN: quern-opt %s --check --target=sse42
-// CHECK: %{{.*}}:8 = scf.for
+// CHECK: %{{.*}}:8 = scf.for %{{.*}} = %c0 to %c8 step %c1 iter_args
 #m0 = affine_map<(n, p, g, v, k, j) -> (n, k * 4 + j + 0)>
 #m1 = affine_map<(n, p, g, v, k, j) -> (p, k, g, v, j)>
 #m2 = affine_map<(n, p, g, v, k, j) -> (n, g, p * 16 + v)>

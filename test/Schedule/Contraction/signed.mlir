@@ -12,11 +12,11 @@
 // RUN: quern-opt %s --check --target=avx2
 // RUN: quern-opt %s --check --target=sse42
 // CHECK: plan = "contraction: 16x40, 3 products by dots of four bytes, shifted into 4 accumulators
-// CHECK: %{{.*}}:4 = scf.for
+// CHECK: %{{.*}}:4 = scf.for %{{.*}} = %c0 to %c6 step %c1 iter_args
 // CHECK-NOT: arith.xori
 // CHECK-COUNT-4: arith.subi {{.*}} : vector<16xi32>
 // CHECK-NOT: arith.subi {{.*}} : vector<16xi32>
-// CHECK: %{{.*}}:16 = scf.for
+// CHECK: %{{.*}}:16 = scf.for %{{.*}} = %c0 to %c6 step %c1 iter_args
 // CHECK: arith.xori
 // CHECK-COUNT-4: vector.contract
 // ASM: vpxord {{.*}}{1to16}

@@ -20,7 +20,7 @@
 // CHECK: contraction: 90x57, {{.*}} over scratch, masked tail
 // CHECK: vector.shuffle
 // CHECK: vector.store
-// CHECK: scf.for
+// CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c1 {
 // CHECK: vector.maskedstore
 // APART-NOT: vector.shuffle
 // APART: vector.from_elements

@@ -7,9 +7,9 @@
 // RUN: quern-opt %s --check --target=avx2
 // RUN: quern-opt %s --check --target=sse42
 // CHECK: plan = "contraction: 16x512, 4 products by fma into 4 accumulators, 2 loops over K; blocks of 6x4 vectors and of 5 rows
-// CHECK: %{{.*}}:18 = scf.for
+// CHECK: %{{.*}}:18 = scf.for %{{.*}} = %c0 to %c512 step %c1 iter_args
 // CHECK-COUNT-18: math.fma
-// CHECK: %{{.*}}:18 = scf.for
+// CHECK: %{{.*}}:18 = scf.for %{{.*}} = %c0 to %c512 step %c1 iter_args
 // CHECK-COUNT-18: math.fma
 #x = affine_map<(n, g, o, k) -> (n, k)>
 #w = affine_map<(n, g, o, k) -> (k, g, o)>

@@ -19,8 +19,8 @@
 // RUN: not quern-opt %t/sum.mlir --schedule --target=avx512_core 2>&1 | FileCheck %s --check-prefix=SUM
 // FLAT: plan = "map: lines, {{.*}}, 8 lanes
 // FLAT: %[[LANES:.*]] = arith.constant dense<[0, 1, 2, 3, 4, 5, 6, 7]> : vector<8xindex>
-// FLAT: scf.for
-// FLAT: %[[FIRST:.*]] = vector.broadcast %{{.*}} : index to vector<8xindex>
+// FLAT: scf.for %[[I:.*]] = %c0 to %c992 step %c16 {
+// FLAT: %[[FIRST:.*]] = vector.broadcast %[[I]] : index to vector<8xindex>
 // FLAT: %[[AT:.*]] = arith.addi %[[FIRST]], %[[LANES]] : vector<8xindex>
 // FLAT: arith.index_cast %[[AT]] : vector<8xindex> to vector<8xi64>
 // ROWS: axes 19({{.*}} 40(

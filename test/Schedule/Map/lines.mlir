@@ -20,8 +20,8 @@
 // RUN: quern-opt %t/short.mlir --schedule --target=avx2 | FileCheck %s --check-prefix=SHORT --implicit-check-not=memref.store
 // RUN: quern-opt %t/short.mlir --check --target=avx2
 // BOX: plan = "map: lines, space 1, runs of 12, 16 lanes
-// BOX: scf.for
-// BOX: scf.for
+// BOX: scf.for %{{.*}} = %c0 to %c32 step %c1 {
+// BOX: scf.for %{{.*}} = %c0 to %c49 step %c7 {
 // BOX: vector.maskedstore {{.*}} vector<16xf32>
 // WHOLE: plan = "map: lines, space 1, runs of 25600, 32 lanes, unroll 4
 // WHOLE-COUNT-4: vector.store {{.*}} vector<32xbf16>
@@ -42,7 +42,7 @@
 // A step of a narrow type is stored as whole cache lines, starting at the first boundary of a cache line. Up to two
 // masked vectors store the elements before it.
 // HALVES: plan = "map: lines, {{.*}} 16 lanes, unroll 4, {{.*}}, streams from a boundary on"
-// HALVES: scf.for
+// HALVES: scf.for %{{.*}} = %arg2 to %arg3 step %c1 {
 // HALVES: vector.maskedstore {{.*}} vector<16xbf16>
 // HALVES: vector.shuffle {{.*}} vector<16xbf16>, vector<16xbf16>
 // HALVES: vector.shuffle {{.*}} vector<16xbf16>, vector<16xbf16>

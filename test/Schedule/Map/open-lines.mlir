@@ -20,9 +20,9 @@
 // CHECK: else
 // CHECK: arith.remui
 // CHECK: arith.divui
-// CHECK: scf.for
+// CHECK: scf.for %{{.*}} = %{{.*}}#0 to %{{.*}} step %c1 {
 // CHECK-NOT: arith.divui
-// CHECK: scf.for
+// CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c4 {
 // CHECK-NOT: arith.divui
 // CHECK-COUNT-4: vector.maskedload
 // CHECK: vector.load {{.*}} vector<4xf32>

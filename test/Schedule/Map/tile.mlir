@@ -17,7 +17,7 @@
 // RUN: quern-opt %t/bytes.mlir --check --target=avx512_core
 // RUN: quern-opt %t/bytes.mlir --check --target=sse42
 // SQUARE: plan = "map: tiles, space 1, 48 x 16 of f32, axes
-// SQUARE: scf.for
+// SQUARE: scf.for %{{.*}} = %c0 to %c48 step %c4 {
 // SQUARE-COUNT-4: vector.load %{{.*}} vector<4xf32>
 // SQUARE: vector.shuffle {{.*}} [0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29]
 // SQUARE-COUNT-4: vector.store {{.*}} vector<16xf32>

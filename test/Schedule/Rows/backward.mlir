@@ -10,7 +10,7 @@
 // CHECK: arith.mulf {{.*}} fastmath<contract>
 // CHECK: arith.addf {{.*}} fastmath<reassoc,contract>
 // CHECK: vector.reduction <add>
-// CHECK: scf.for
+// CHECK: scf.for %{{.*}} = %c0 to %c992 step %c16 {
 // CHECK: vector.load %[[DD]]
 // CHECK: arith.subf
 // CHECK: vector.store {{.*}}, %[[DS]]

@@ -8,7 +8,7 @@
 // RUN: quern-opt %s --check --target=sse42
 // CHECK: func.func @mean_kernel(%[[SRC:[^:]*]]: memref<224xf32> {quern.arg = "src"}, %[[DST:[^:]*]]: memref<224xf32> {quern.arg = "dst"}
 // CHECK-SAME: space = 2{{[,>]}}
-// CHECK: scf.for
+// CHECK: scf.for %{{.*}} = %arg2 to %arg3 step %c1 {
 // CHECK: %[[MASK:.*]] = arith.cmpi slt, {{.*}} : vector<16xi32>
 // CHECK: vector.maskedload %[[SRC]]{{.*}}, %[[MASK]]
 // CHECK: vector.maskedload %[[SRC]]{{.*}}, %[[MASK]]

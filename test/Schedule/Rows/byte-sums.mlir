@@ -14,8 +14,8 @@
 
 // CHECK-LABEL: func.func @blocks_kernel(
 // CHECK-SAME: space 4, across rows, 1 vector wide, 16 lanes of 4 neighbors
-// CHECK: scf.for
-// CHECK: scf.for {{.*}} iter_args
+// CHECK: scf.for %{{.*}} = %arg2 to %arg3 step %c1 {
+// CHECK: scf.for %{{.*}} = %c0 to %c48 step %c16 iter_args
 // CHECK: %[[BYTES:.*]] = vector.load {{.*}} vector<64xi8>
 // CHECK: %[[WORDS:.*]] = arith.extsi %[[BYTES]] : vector<64xi8> to vector<64xi32>
 // CHECK: %[[FOURS:.*]] = vector.shape_cast %[[WORDS]] : vector<64xi32> to vector<16x4xi32>
@@ -99,8 +99,8 @@ func.func @rows(%src: memref<5x500xi8> {quern.arg = "src"}, %dst: memref<5xi32> 
 // CHECK-LABEL: func.func @columns_kernel(
 // CHECK-SAME: across rows, 2 vectors wide, 32 lanes, bytes summed in 16 bits
 // CHECK: %[[NONE:.*]] = arith.constant dense<0> : vector<32xi16>
-// CHECK: scf.for {{.*}} step %c256 iter_args({{.*}}) -> (vector<32xi32>, vector<32xi32>)
-// CHECK: scf.for {{.*}} step %c1 iter_args(%[[SUM:.*]] = %[[NONE]], %{{.*}} = %[[NONE]]) -> (vector<32xi16>, vector<32xi16>)
+// CHECK: scf.for %[[FIRST:.*]] = %c0 to %c600 step %c256 iter_args({{.*}}) -> (vector<32xi32>, vector<32xi32>)
+// CHECK: scf.for %{{.*}} = %[[FIRST]] to %{{.*}} step %c1 iter_args(%[[SUM:.*]] = %[[NONE]], %{{.*}} = %[[NONE]]) -> (vector<32xi16>, vector<32xi16>)
 // CHECK: %[[HALVES:.*]] = arith.extsi %{{.*}} : vector<32xi8> to vector<32xi16>
 // CHECK: arith.addi %[[SUM]], %[[HALVES]] : vector<32xi16>
 // CHECK: scf.yield

@@ -6,25 +6,25 @@
 // RUN: quern-opt %s --check
 // CHECK: func.func @layernorm_kernel(%[[SRC:[^:]*]]: memref<786432xf32> {quern.arg = "src"}, %[[GAMMA:[^:]*]]: memref<768xf32> {quern.arg = "scale"}, %[[BETA:[^:]*]]: memref<768xf32> {quern.arg = "shift"}, %[[DST:[^:]*]]: memref<786432xf32> {quern.arg = "dst"}, %[[MEAN:[^:]*]]: memref<1024xf32> {quern.arg = "mean"}, %[[VARIANCE:[^:]*]]: memref<1024xf32> {quern.arg = "variance"}
 // CHECK-SAME: plan = "rows: 5 ops in 3 sweeps, space 1024, along the row
-// CHECK: scf.for
-// CHECK: scf.for
+// CHECK: scf.for %[[ROW:.*]] = %arg6 to %arg7 step %c1 {
+// CHECK: scf.for %{{.*}} = %c0 to %c768 step %c48 iter_args
 // CHECK: vector.load %[[SRC]]
 // CHECK: vector.reduction <add>
 // CHECK: arith.mulf
-// CHECK: scf.for
+// CHECK: scf.for %{{.*}} = %c0 to %c768 step %c48 iter_args
 // CHECK: vector.load %[[SRC]]
 // CHECK: arith.subf
 // CHECK: arith.mulf {{.*}} fastmath<contract>
 // CHECK: vector.reduction <add>
 // CHECK: math.sqrt
 // CHECK: arith.divf
-// CHECK: scf.for
+// CHECK: scf.for %{{.*}} = %c0 to %c768 step %c32 {
 // CHECK: vector.load %[[SRC]]
 // CHECK: vector.load %[[GAMMA]]
 // CHECK: vector.load %[[BETA]]
 // CHECK: vector.store {{.*}}, %[[DST]]
-// CHECK: memref.store {{.*}}, %[[MEAN]]
-// CHECK: memref.store {{.*}}, %[[VARIANCE]]
+// CHECK: memref.store {{.*}}, %[[MEAN]][%[[ROW]]]
+// CHECK: memref.store {{.*}}, %[[VARIANCE]][%[[ROW]]]
 // CHECK: return
 
 #full = affine_map<(row, col) -> (row, col)>

@@ -27,15 +27,15 @@
 // CHECK: vector.reduction <maxnumf>
 // CHECK: vector.reduction <add>
 // CHECK: vector.maskedstore %[[DST]]{{.*}}, %[[MASK]]
-// CHECK: scf.for {{.*}} step %c64
+// CHECK: scf.for %{{.*}} = %c0 to %[[STEPS:.*]] step %c64
 // CHECK-COUNT-4: vector.load %[[SRC]]
-// CHECK: scf.for {{.*}} step %c16
+// CHECK: scf.for %{{.*}} = %[[STEPS]] to %[[VECTORS:.*]] step %c16
 // CHECK: vector.load %[[SRC]]
-// CHECK: scf.for {{.*}} to %[[LENGTH]] step %c16
+// CHECK: scf.for %{{.*}} = %[[VECTORS]] to %[[LENGTH]] step %c16
 // CHECK: vector.maskedload %[[SRC]]
 // CHECK: vector.reduction <maxnumf>
-// CHECK: scf.for {{.*}} step %c512
-// CHECK: scf.for {{.*}} step %c16
+// CHECK: scf.for %[[BLOCK:.*]] = %c0 to %{{.*}} step %c512
+// CHECK: scf.for %{{.*}} = %[[BLOCK]] to %{{.*}} step %c16
 // CHECK: vector.maskedstore %[[DST]]
 // ASM: movq{{.*}}24(%rdi)
 #id = affine_map<(d0, d1) -> (d0, d1)>

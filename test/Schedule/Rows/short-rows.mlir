@@ -9,7 +9,7 @@
 // CHECK: func.func @normalize_kernel(%[[X:[^:]*]]: {{[^,]*}}, %[[SCALE:[^:]*]]: {{[^,]*}}, %[[BIAS:[^:]*]]: {{[^,]*}}, %[[OUT:[^:]*]]: {{[^,]*}}, %[[MEAN:[^:]*]]:
 // CHECK-SAME: rows share a vector
 // CHECK: vector.maskedload %[[SCALE]]
-// CHECK: scf.for
+// CHECK: scf.for %{{.*}} = %arg5 to %arg6 step %c1 {
 // CHECK: vector.maskedload %[[X]]
 // CHECK: vector.shuffle
 // CHECK: vector.maskedload %[[BIAS]]

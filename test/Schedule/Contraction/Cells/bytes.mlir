@@ -12,7 +12,7 @@
 // CHECK: plan = "contraction: 16x512, 2 products by dots of four bytes into 4 accumulators, 1 loop over K
 // CHECK-COUNT-16: vector.contract {{.*}} : vector<4xi32>, vector<16x4xi32> into vector<16xi32>
 // CHECK: arith.subf
-// CHECK: scf.for
+// CHECK: scf.for %{{.*}} = %c0 to %c16 step %c1 {
 // CHECK: arith.sitofp
 // ASM: vpdpbusd
 // ASM-NEXT: vpdpbusd

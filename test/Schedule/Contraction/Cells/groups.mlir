@@ -12,24 +12,24 @@
 // FEW: blocks of 4x4 vectors, 3 tiles of 16 columns x 1 chunks, {{[0-9]+}} operations
 // FEW-NOT: memref.prefetch
 // CHECK: blocks of 10x2 vectors for 2 accumulators at a time and of 6 rows, 3 tiles of 16 columns x 1 chunks, prefetch
-// CHECK: %[[FIRST:[^:]*]]:20 = scf.for %{{.*}} = %c0 to %c2
-// CHECK: scf.for %{{.*}} = %c0 to %c520
+// CHECK: %[[FIRST:[^:]*]]:20 = scf.for %{{.*}} = %c0 to %c2 step %c1 iter_args
+// CHECK: scf.for %{{.*}} = %c0 to %c520 step %c1 iter_args
 // CHECK: locality<2>
 // CHECK-COUNT-20: math.fma
 // CHECK-COUNT-20: vector.store %[[FIRST]]
-// CHECK: %[[REST:[^:]*]]:12 = scf.for
+// CHECK: %[[REST:[^:]*]]:12 = scf.for %{{.*}} = %c0 to %c2 step %c1 iter_args
 // CHECK-NOT: locality<2>
 // CHECK-COUNT-12: math.fma
 // CHECK-COUNT-12: vector.store %[[REST]]
-// CHECK: %[[FIRST:[^:]*]]:20 = scf.for
+// CHECK: %[[FIRST:[^:]*]]:20 = scf.for %{{.*}} = %c0 to %c2 step %c1 iter_args
 // CHECK: locality<2>
 // CHECK-COUNT-20: math.fma
 // CHECK-COUNT-20: vector.store %[[FIRST]]
-// CHECK: %[[REST:[^:]*]]:12 = scf.for
+// CHECK: %[[REST:[^:]*]]:12 = scf.for %{{.*}} = %c0 to %c2 step %c1 iter_args
 // CHECK-COUNT-12: math.fma
 // CHECK-COUNT-12: vector.store %[[REST]]
 // CHECK-NOT: math.fma
-// CHECK: scf.for
+// CHECK: scf.for %{{.*}} = %c0 to %c16 step %c1 {
 // CHECK: math.exp
 #x = affine_map<(n, p, g, v, k) -> (n, k)>
 #w = affine_map<(n, p, g, v, k) -> (g, p, k, v)>

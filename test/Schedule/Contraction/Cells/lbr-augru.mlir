@@ -8,7 +8,7 @@
 // RUN: quern-opt %s --check --target=avx2
 // RUN: quern-opt %s --check --target=sse42
 // CHECK: plan = "contraction: 7x40, 3 products by fma into 4 accumulators, 2 loops over K
-// CHECK: %{{.*}}:{{[0-9]+}} = scf.for
+// CHECK: %{{.*}}:{{[0-9]+}} = scf.for %{{.*}} = %c0 to %c24 step %c1 iter_args
 // CHECK: memref.load %{{.*}} : memref<7xf32>
 #m0 = affine_map<(n, p, g, v, k) -> (n, k)>
 #m1 = affine_map<(n, p, g, v, k) -> (p, k, g, v)>

@@ -9,11 +9,11 @@
 // RUN: quern-opt %s --check --target=sse42
 // CHECK: plan = "contraction: 5x40, 2 products by fma into 4 accumulators, 1 loop over K; blocks of 5x4 vectors, 3 tiles of 16 columns x 1 chunks, {{[0-9]+}} operations after it over scratch, masked tail"
 // CHECK-SAME: space = 3
-// CHECK: scf.for
-// CHECK: %{{.*}}:20 = scf.for %{{.*}} = %c0 to %c2
+// CHECK: scf.for %{{.*}} = %arg9 to %arg10 step %c1 {
+// CHECK: %{{.*}}:20 = scf.for %{{.*}} = %c0 to %c2 step %c1 iter_args
 // CHECK: arith.select {{.*}} : memref<200xf32>
 // CHECK: arith.select {{.*}} : memref<7680xf32>
-// CHECK: %{{.*}}:20 = scf.for %{{.*}} = %c0 to %c40
+// CHECK: %{{.*}}:20 = scf.for %{{.*}} = %c0 to %c40 step %c1 iter_args
 // CHECK-COUNT-20: math.fma
 // CHECK-NOT: math.fma
 // CHECK: vector.maskedstore

@@ -49,7 +49,7 @@ HTTP = [
 ]
 
 
-def serve(reply):
+def serve(reply, closes):
     listener = socket.create_server(("127.0.0.1", 0))
 
     def answer(connection):
@@ -57,6 +57,8 @@ def serve(reply):
             try:
                 while connection.recv(65536):
                     connection.sendall(reply)
+                    if closes:
+                        return
             except OSError:
                 pass
 
@@ -77,7 +79,7 @@ def main():
     subprocess.run([QUERN, "cache", "keygen", "-o", "key"], check=True, stdout=subprocess.DEVNULL)
     failed = 0
     for reply in replies:
-        with serve(reply) as listener:
+        with serve(reply, closes=scheme == "http") as listener:
             address = f"{scheme}://127.0.0.1:{listener.getsockname()[1]}{path}"
             for command in (["run", LINE], ["cache", "list", address]):
                 settings = {"QUERN_CACHE_DIR": "off", "QUERN_REMOTE_CACHE": address, "QUERN_REMOTE_SIGNING_KEY": "key",

@@ -282,9 +282,9 @@ sve() {
 shortOfArm64() {
   step one "build arm64" build arm64 quern-conformance
   step tests "conformance, arm64, NEON" conformanceArm64 max,sve=off "$every" \
-    --count="$(pick 0 8 30)" --damaged=0
+    --count="$(pick 0 3 30)" --damaged=0
   step tests "conformance, arm64, SVE of 256 bits" conformanceArm64 "$(sve 256)" "$every" \
-    --count="$(pick 0 8 30)" --damaged=0
+    --count="$(pick 0 3 30)" --damaged=0
 }
 
 # allOfArm64: runs the first rounds on each level and vector length, and kernels that the arm64 compiler compiles and

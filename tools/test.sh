@@ -282,9 +282,9 @@ sve() {
 shortOfArm64() {
   step one "build arm64" build arm64 quern-conformance
   step tests "conformance, arm64, NEON" conformanceArm64 max,sve=off "$every" \
-    --count="$(pick 0 3 30)" --damaged=0
+    --count="$(pick 0 2 30)" --damaged=0
   step tests "conformance, arm64, SVE of 256 bits" conformanceArm64 "$(sve 256)" "$every" \
-    --count="$(pick 0 3 30)" --damaged=0
+    --count="$(pick 0 2 30)" --damaged=0
 }
 
 # allOfArm64: runs the first rounds on each level and vector length, and kernels that the arm64 compiler compiles and
@@ -386,8 +386,6 @@ case $mode in
 esac
 step tests "unit tests" unit release
 step tests "lit" "$lit" -v --order=lexical build/release/test
-# shellcheck disable=SC2046
-step tests "hostile surroundings" tools/faults.sh $(pick --short --short "--full --most=20")
 step tests "Python, NumPy and JAX" test/Python/run.sh build/release
 if [ $mode = full ]; then
   step tests "Python and PyTorch" test/Python/run.sh --torch build/release
@@ -434,7 +432,9 @@ step tests "conformance, compiled in another process" conformanceByProcess relea
 step tests "conformance, seed of the day" conformance release "$every" \
   "$(pick --count=50 --count=200 --count=600)" --seed="$daySeed" --linker=orc --damaged=0
 
-# Each of these steps is one process. The longest one starts first.
+# Each of these steps uses about one core. The longest one starts first.
+# shellcheck disable=SC2046
+beside tests "hostile surroundings" tools/faults.sh $(pick --short --short "--full --most=20")
 if [ $mode = full ]; then
   beside tests "pairs of tags" conformance release reorder-tags "${cells[@]}" --linker=orc
   beside tests "cells of rnn" conformance release rnn "${cells[@]}" --linker=orc

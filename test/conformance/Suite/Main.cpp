@@ -92,7 +92,7 @@ Output outputOf(const Part &part, const SuiteOptions &options, const std::string
       concat("QUERN_MAX_CPU_ISA=", part.isa, " " QUERN_EMULATOR, quoted(self), " --cases=", part.set,
              " --seed=", options.seed, " --first=", part.first, " --count=", part.count, " --seconds=", options.seconds,
              " --linker=", linker, options.peer.empty() ? "" : " --peer=" + quoted(options.peer),
-             options.listOnly ? " --list" : "", part.isFirst ? "" : " --damaged=0",
+             options.listOnly ? " --list" : "", " --damaged=", part.isFirst ? options.damagedLines : 0,
              options.engine == quern_gpu ? " --engine=gpu" : "", options.compileOnly ? " --compile-only" : "",
              options.aliases ? " --aliases" : "", options.families ? " --families" : "");
   Output output;

@@ -171,8 +171,7 @@ Result<Artifact> Artifact::parse(std::string_view bytes) {
   if (!in.ok() || checksum != digestOf(bytes.substr(headerBytes)))
     return runtimeError("artifact of ", bytes.size(), " bytes is truncated or damaged: its checksum does not match");
   Artifact artifact;
-  if (Result<void> read = readPayload(in, artifact); !read)
-    return read.takeError();
+  QUERN_RETURN_IF_ERROR(readPayload(in, artifact));
   if (!in.ok())
     return runtimeError("artifact ends early");
   if (!in.atEnd())

@@ -109,10 +109,8 @@ Result<void> ProgramReader::readSizes() {
   artifact.sizeCount = in.get<uint32_t>();
   if (artifact.sizeCount > maxSizes)
     return runtimeError("artifact has ", artifact.sizeCount, " runtime sizes; at most ", maxSizes, " are possible");
-  Result<uint32_t> count = readCount("derived sizes", maxDerivedSizes);
-  if (!count)
-    return count.takeError();
-  for (uint32_t i = 0; i < *count && in.ok(); ++i) {
+  QUERN_ASSIGN_OR_RETURN(uint32_t count, readCount("derived sizes", maxDerivedSizes));
+  for (uint32_t i = 0; i < count && in.ok(); ++i) {
     DerivedSize size;
     size.kind = in.get<DerivedSize::Kind>();
     if (size.kind > DerivedSize::Kind::Computed)
@@ -120,37 +118,30 @@ Result<void> ProgramReader::readSizes() {
                           "; 0 to 2 are known");
     size.argument = in.get<uint32_t>();
     for (Polynomial *polynomial : {&size.limit, &size.count, &size.stride, &size.value})
-      if (Result<void> done = readPolynomial(*polynomial, 0, artifact.sizeCount + i, "derived size", i); !done)
-        return done;
+      QUERN_RETURN_IF_ERROR(readPolynomial(*polynomial, 0, artifact.sizeCount + i, "derived size", i));
     artifact.derivedSizes.push_back(std::move(size));
   }
   return readChecks();
 }
 
 Result<void> ProgramReader::readChecks() {
-  Result<uint32_t> count = readCount("checks", maxChecks);
-  if (!count)
-    return count.takeError();
-  for (uint32_t i = 0; i < *count && in.ok(); ++i) {
+  QUERN_ASSIGN_OR_RETURN(uint32_t count, readCount("checks", maxChecks));
+  for (uint32_t i = 0; i < count && in.ok(); ++i) {
     SizeCheck &check = artifact.checks.emplace_back();
     check.what = in.getString();
     for (Polynomial *polynomial : {&check.value, &check.low, &check.high})
-      if (Result<void> done = readPolynomial(*polynomial, 0, allSizes(), "check", i); !done)
-        return done;
+      QUERN_RETURN_IF_ERROR(readPolynomial(*polynomial, 0, allSizes(), "check", i));
   }
   return {};
 }
 
 Result<void> ProgramReader::readLoops() {
-  Result<uint32_t> count = readCount("loops", maxLoops);
-  if (!count)
-    return count.takeError();
-  for (uint32_t i = 0; i < *count && in.ok(); ++i) {
+  QUERN_ASSIGN_OR_RETURN(uint32_t count, readCount("loops", maxLoops));
+  for (uint32_t i = 0; i < count && in.ok(); ++i) {
     LaunchLoop loop;
     loop.first = in.get<uint32_t>();
     loop.end = in.get<uint32_t>();
-    if (Result<void> done = readPolynomial(loop.trips, 0, allSizes(), "loop", i); !done)
-      return done;
+    QUERN_RETURN_IF_ERROR(readPolynomial(loop.trips, 0, allSizes(), "loop", i));
     artifact.loops.push_back(std::move(loop));
   }
   stepCount = in.get<uint32_t>();
@@ -189,12 +180,9 @@ Result<void> ProgramReader::checkLoops() {
 }
 
 Result<void> ProgramReader::readRegions() {
-  Result<uint32_t> count = readCount("regions", maxRegions);
-  if (!count)
-    return count.takeError();
-  for (uint32_t i = 0; i < *count && in.ok(); ++i)
-    if (Result<void> done = readPolynomial(artifact.regions.emplace_back(), 0, allSizes(), "region", i); !done)
-      return done;
+  QUERN_ASSIGN_OR_RETURN(uint32_t count, readCount("regions", maxRegions));
+  for (uint32_t i = 0; i < count && in.ok(); ++i)
+    QUERN_RETURN_IF_ERROR(readPolynomial(artifact.regions.emplace_back(), 0, allSizes(), "region", i));
   return {};
 }
 
@@ -223,8 +211,7 @@ Result<void> ProgramReader::readBuffers(LaunchStep &step) {
   for (uint32_t i = 0; i < count && in.ok(); ++i) {
     StepBuffer &buffer = step.buffers.emplace_back();
     buffer.buffer = in.get<uint32_t>();
-    if (Result<void> done = readPolynomial(buffer.byteOffset, depths[which], allSizes(), "step", which); !done)
-      return done;
+    QUERN_RETURN_IF_ERROR(readPolynomial(buffer.byteOffset, depths[which], allSizes(), "step", which));
   }
   return {};
 }
@@ -241,8 +228,7 @@ Result<void> ProgramReader::readStep() {
     return runtimeError("artifact step ", i, " has ", step.iterations, " iterations of ", step.nsPerIteration,
                         " ns; the minimum is 0");
   for (auto readPart : {&ProgramReader::readFactors, &ProgramReader::readBuffers})
-    if (Result<void> read = (this->*readPart)(step); !read)
-      return read;
+    QUERN_RETURN_IF_ERROR((this->*readPart)(step));
   auto independent = in.get<uint32_t>();
   if (in.ok() && (independent > 1 || (independent && (i == 0 || atEdge[i]))))
     return runtimeError("artifact step ", i, " has flag ", independent,
@@ -254,8 +240,7 @@ Result<void> ProgramReader::readStep() {
 
 Result<void> ProgramReader::readSteps() {
   for (uint32_t i = 0; i < stepCount && in.ok(); ++i)
-    if (Result<void> read = readStep(); !read)
-      return read;
+    QUERN_RETURN_IF_ERROR(readStep());
   return {};
 }
 
@@ -333,8 +318,7 @@ Result<void> OffsetChecker::check() {
   for (uint32_t step = 0; step < artifact.steps.size(); ++step) {
     const bool knowsIndices = findIndices(step);
     for (const StepBuffer &buffer : artifact.steps[step].buffers)
-      if (Result<void> ok = checkBuffer(step, buffer, knowsIndices); !ok)
-        return ok;
+      QUERN_RETURN_IF_ERROR(checkBuffer(step, buffer, knowsIndices));
   }
   return {};
 }

@@ -60,13 +60,10 @@ Result<Request> parseRequest(const quern_compile_request *request) {
                             : !request->descriptor ? "the descriptor"
                                                    : "the target",
                             " is null");
-  auto desc = PrimitiveDesc::fromBytes({static_cast<const char *>(request->descriptor), request->descriptor_size});
-  if (!desc)
-    return desc.takeError();
-  auto target = Target::parse(request->target);
-  if (!target)
-    return target.takeError();
-  return Request{std::move(*desc), *target};
+  QUERN_ASSIGN_OR_RETURN(
+      auto desc, PrimitiveDesc::fromBytes({static_cast<const char *>(request->descriptor), request->descriptor_size}));
+  QUERN_ASSIGN_OR_RETURN(auto target, Target::parse(request->target));
+  return Request{std::move(desc), target};
 }
 
 /// Catches exceptions, which would skip the rest of a call.

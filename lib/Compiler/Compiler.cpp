@@ -206,9 +206,7 @@ Result<void> Compilation::addLaunch(Artifact &artifact) {
 }
 
 Result<std::string> Compilation::artifact() {
-  Result<std::string> code = codegen(CodeForm::Binary);
-  if (!code)
-    return code.takeError();
+  QUERN_ASSIGN_OR_RETURN(std::string code, codegen(CodeForm::Binary));
   Artifact artifact;
   artifact.codeKind = traits().codeKind;
   artifact.descriptor = problem.desc.text();
@@ -216,9 +214,8 @@ Result<std::string> Compilation::artifact() {
   artifact.buildId = compilerBuildId();
   artifact.keyBytes = keyOf(problem.desc, target).bytes;
   artifact.plan = plan();
-  if (Result<void> added = addLaunch(artifact); !added)
-    return added.takeError();
-  artifact.code = std::move(*code);
+  QUERN_RETURN_IF_ERROR(addLaunch(artifact));
+  artifact.code = std::move(code);
   return artifact.serialize();
 }
 
@@ -227,63 +224,45 @@ Result<std::vector<TracedStage>> Compilation::traceSchedule(llvm::json::Object *
   const auto add = [&](Result<void> done, const char *name, const char *of) -> Result<void> {
     if (!done)
       return done;
-    Result<TracedStage> stage = traceModule(module, name, heading("// "), of);
-    if (!stage)
-      return stage.takeError();
-    stages.push_back(std::move(*stage));
+    QUERN_ASSIGN_OR_RETURN(TracedStage stage, traceModule(module, name, heading("// "), of));
+    stages.push_back(std::move(stage));
     return {};
   };
-  if (Result<void> done = add(emit(), "emit", ""); !done)
-    return done.takeError();
+  QUERN_RETURN_IF_ERROR(add(emit(), "emit", ""));
   if (beside)
     (*beside)["recipes"] = opinionsAsJson(*module, backend, target);
-  if (Result<void> done = add(schedule(), "schedule", "emit"); !done)
-    return done.takeError();
+  QUERN_RETURN_IF_ERROR(add(schedule(), "schedule", "emit"));
   return stages;
 }
 
 Result<std::string> Compilation::debugObject(const std::string &path) {
-  Result<std::vector<TracedStage>> stages = traceSchedule();
-  if (!stages)
-    return stages.takeError();
-  if (Result<void> done = lower(); !done)
-    return done.takeError();
+  QUERN_ASSIGN_OR_RETURN(std::vector<TracedStage> stages, traceSchedule());
+  QUERN_RETURN_IF_ERROR(lower());
   addDebugInfo(*module, "schedule", path);
-  Result<std::string> object = codegen(CodeForm::Binary);
-  if (!object)
-    return object;
-  return addDebugSections(*object, locatedText(stages->back(), stages->front()));
+  QUERN_ASSIGN_OR_RETURN(std::string object, codegen(CodeForm::Binary));
+  return addDebugSections(object, locatedText(stages.back(), stages.front()));
 }
 
 Result<std::string> Compilation::trace() {
   llvm::json::Object beside;
-  Result<std::vector<TracedStage>> traced = traceSchedule(&beside);
-  if (!traced)
-    return traced.takeError();
-  std::vector<TracedStage> stages = std::move(*traced);
+  QUERN_ASSIGN_OR_RETURN(std::vector<TracedStage> stages, traceSchedule(&beside));
   const std::string plan = this->plan();
   Artifact artifact;
   FailureOr<Launch> launch = launchOf(*module);
-  if (Result<void> added = addLaunch(artifact); !added)
-    return added.takeError();
+  QUERN_RETURN_IF_ERROR(addLaunch(artifact));
   beside["program"] = programAsJson(artifact, problem.arguments, launch->regions);
-  if (Result<void> done = lower(); !done)
-    return done.takeError();
+  QUERN_RETURN_IF_ERROR(lower());
   if (mlir::failed(addDebugScopes(*module, "schedule")))
     return failed(Stage::Codegen, Status::Internal, capture.firstLine());
   for (const CodeForm form : {CodeForm::LlvmIr, CodeForm::Assembly}) {
-    Result<std::string> text = codegen(form);
-    if (!text)
-      return text.takeError();
-    text->insert(0, heading(form == CodeForm::LlvmIr ? "; " : traits().assemblyComment));
+    QUERN_ASSIGN_OR_RETURN(std::string text, codegen(form));
+    text.insert(0, heading(form == CodeForm::LlvmIr ? "; " : traits().assemblyComment));
     if (form == CodeForm::LlvmIr) {
-      stages.push_back(traceLlvm(*text, "schedule"));
+      stages.push_back(traceLlvm(text, "schedule"));
       continue;
     }
-    Result<CodeListing> listing = backend.list(*module, target);
-    if (!listing)
-      return listing.takeError();
-    stages.push_back(traceAssembly(*text, "schedule", std::move(*listing)));
+    QUERN_ASSIGN_OR_RETURN(CodeListing listing, backend.list(*module, target));
+    stages.push_back(traceAssembly(text, "schedule", std::move(listing)));
   }
   if (traits().codeKind != CodeKind::ElfObject)
     stages.back().language = "spirv";
@@ -325,16 +304,13 @@ Result<std::string> runStages(Compilation &run, quern_compiler_form form, const 
     return run.trace();
   if (form == QUERN_COMPILER_DEBUG_OBJECT)
     return run.debugObject(sourcePath);
-  if (Result<void> done = run.emit(); !done)
-    return done.takeError();
+  QUERN_RETURN_IF_ERROR(run.emit());
   if (form == QUERN_COMPILER_EMIT)
     return run.moduleText();
-  if (Result<void> done = run.schedule(); !done)
-    return done.takeError();
+  QUERN_RETURN_IF_ERROR(run.schedule());
   if (form == QUERN_COMPILER_SCHEDULE)
     return run.moduleText();
-  if (Result<void> done = run.lower(); !done)
-    return done.takeError();
+  QUERN_RETURN_IF_ERROR(run.lower());
   switch (form) {
   case QUERN_COMPILER_LOWER:
     return run.moduleText();
@@ -371,10 +347,8 @@ Result<std::string> compileProblem(const PrimitiveDesc &desc, const Target &targ
   if (form < QUERN_COMPILER_EMIT || form > QUERN_COMPILER_DEBUG_OBJECT)
     return invalidArguments("code form ", form, " is unknown; the forms are ", static_cast<int>(QUERN_COMPILER_EMIT),
                             " to ", static_cast<int>(QUERN_COMPILER_DEBUG_OBJECT));
-  Result<VerifiedProblem> problem = verifyForCode(desc, target);
-  if (!problem)
-    return problem.takeError();
-  Compilation run(std::move(*problem), target, verifyIr || checksEnabled(), threadStageTimes);
+  QUERN_ASSIGN_OR_RETURN(VerifiedProblem problem, verifyForCode(desc, target));
+  Compilation run(std::move(problem), target, verifyIr || checksEnabled(), threadStageTimes);
   const CodeKind kind = run.traits().codeKind;
   if (form == QUERN_COMPILER_SPIRV && kind != CodeKind::SpirV)
     return unimplemented("target '", target.text(), "' has an object, not a SPIR-V module");
@@ -384,19 +358,14 @@ Result<std::string> compileProblem(const PrimitiveDesc &desc, const Target &targ
 }
 
 Result<std::string> explainProblem(const PrimitiveDesc &desc, const Target &target) {
-  Result<VerifiedProblem> problem = verifyForCode(desc, target);
-  if (!problem)
-    return problem.takeError();
-  std::string implementation = problem->implementation;
+  QUERN_ASSIGN_OR_RETURN(VerifiedProblem problem, verifyForCode(desc, target));
+  std::string implementation = problem.implementation;
   StageTimes times;
-  Compilation run(std::move(*problem), target, checksEnabled(), times);
-  if (Result<void> done = run.emit(); !done)
-    return done.takeError();
-  if (Result<void> done = run.schedule(); !done)
-    return done.takeError();
+  Compilation run(std::move(problem), target, checksEnabled(), times);
+  QUERN_RETURN_IF_ERROR(run.emit());
+  QUERN_RETURN_IF_ERROR(run.schedule());
   Artifact artifact;
-  if (Result<void> added = run.addLaunch(artifact); !added)
-    return added.takeError();
+  QUERN_RETURN_IF_ERROR(run.addLaunch(artifact));
   int64_t shared = artifact.sharedScratchBytes;
   std::string regions;
   for (const Polynomial &bytes : artifact.regions)

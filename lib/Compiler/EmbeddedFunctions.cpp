@@ -33,17 +33,12 @@ Result<std::string> read(func::FuncOp function, const Target &target, bool allow
 }
 
 Result<CompiledFunction> compile(func::FuncOp function, StringRef targetText, bool allowNaive) {
-  Result<Target> target = Target::parse(std::string_view(targetText));
-  if (!target)
-    return target.takeError();
-  Result<std::string> bytes = read(function, *target, allowNaive);
-  Result<PrimitiveDesc> desc = bytes ? PrimitiveDesc::fromBytes(*bytes) : Result<PrimitiveDesc>(bytes.takeError());
-  if (!desc)
-    return desc.takeError();
-  Result<std::string> artifact = compileProblem(*desc, *target, QUERN_COMPILER_ARTIFACT, false);
-  if (!artifact)
-    return artifact.takeError();
-  return CompiledFunction{desc->text(), std::move(*artifact)};
+  QUERN_ASSIGN_OR_RETURN(Target target, Target::parse(std::string_view(targetText)));
+  Result<std::string> bytes = read(function, target, allowNaive);
+  QUERN_ASSIGN_OR_RETURN(PrimitiveDesc desc,
+                         bytes ? PrimitiveDesc::fromBytes(*bytes) : Result<PrimitiveDesc>(bytes.takeError()));
+  QUERN_ASSIGN_OR_RETURN(std::string artifact, compileProblem(desc, target, QUERN_COMPILER_ARTIFACT, false));
+  return CompiledFunction{desc.text(), std::move(artifact)};
 }
 
 } // namespace

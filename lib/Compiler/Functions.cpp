@@ -115,10 +115,8 @@ Result<void> nameArguments(func::FuncOp function, const VerifiedProblem &problem
     return invalidArguments("the code has ", function.getNumArguments(), " arguments, the descriptor ",
                             problem.arguments.size());
   for (auto [i, argument] : llvm::enumerate(problem.arguments)) {
-    Result<TensorDesc> desc = functions::describe(function.getArgument(i).getType(), argument.name);
-    if (!desc)
-      return desc.takeError();
-    if (!(*desc == argument.desc) && !functions::fillSizes(function, static_cast<unsigned>(i), argument.desc))
+    QUERN_ASSIGN_OR_RETURN(TensorDesc desc, functions::describe(function.getArgument(i).getType(), argument.name));
+    if (!(desc == argument.desc) && !functions::fillSizes(function, static_cast<unsigned>(i), argument.desc))
       return invalidArguments("argument ", i, " of the code has a different type than in the descriptor");
     function.setArgAttr(static_cast<unsigned>(i), attr::arg, builder.getStringAttr(argument.name));
   }
@@ -138,23 +136,20 @@ Result<std::string> readMlir(const PrimitiveDesc &given, const Target &target) {
   ScopedDiagnosticHandler silence(&lease->context, [](Diagnostic &) { return success(); });
   std::optional<Error> refused;
   for (auto starts : {functions::ProductStarts::InPlace, functions::ProductStarts::Separate}) {
-    Result<functions::ReadFunction> function = functions::read(lease->upstream(), mlir->module, mlir->function, starts);
-    if (!function)
-      return function.takeError();
+    QUERN_ASSIGN_OR_RETURN(functions::ReadFunction function,
+                           functions::read(lease->upstream(), mlir->module, mlir->function, starts));
     PrimitiveDesc desc;
     desc.attr = given.attr;
     auto &read = desc.op.emplace<MlirDesc>();
-    read.code = functions::canonicalText(*function);
-    read.args = std::move(function->args);
-    read.uses = std::move(function->uses);
-    read.sizes = std::move(function->sizes);
-    read.numbers = std::move(function->numbers);
+    read.code = functions::canonicalText(function);
+    read.args = std::move(function.args);
+    read.uses = std::move(function.uses);
+    read.sizes = std::move(function.sizes);
+    read.numbers = std::move(function.numbers);
     read.oracle = mlir->oracle;
-    Result<VerifiedProblem> problem = verify(desc, target);
-    if (!problem)
-      return problem.takeError();
-    const bool isCut = !mlir->oracle && !problem->isNoop;
-    Result<void> taken = isCut ? cutFor(*function->module, desc, backend, target) : Result<void>();
+    QUERN_ASSIGN_OR_RETURN(VerifiedProblem problem, verify(desc, target));
+    const bool isCut = !mlir->oracle && !problem.isNoop;
+    Result<void> taken = isCut ? cutFor(*function.module, desc, backend, target) : Result<void>();
     if (taken)
       return desc.canonicalBytes();
     if (!refused)
@@ -166,10 +161,8 @@ Result<std::string> readMlir(const PrimitiveDesc &given, const Target &target) {
 Result<void> emitMlir(ModuleOp module, const VerifiedProblem &problem, const Backend &backend, const Target &target,
                       std::string &whyCut) {
   const auto &mlir = std::get<MlirDesc>(problem.desc.op);
-  Result<functions::ReadFunction> function = functions::readCanonical(*module.getContext(), mlir.code);
-  if (!function)
-    return function.takeError();
-  ModuleOp own = *function->module;
+  QUERN_ASSIGN_OR_RETURN(functions::ReadFunction function, functions::readCanonical(*module.getContext(), mlir.code));
+  ModuleOp own = *function.module;
   auto only = *own.getOps<func::FuncOp>().begin();
   functions::nameSteps(only);
   const bool hasErrors = mlir.oracle && mlir.uses.size() > only.getNumArguments();
@@ -178,16 +171,12 @@ Result<void> emitMlir(ModuleOp module, const VerifiedProblem &problem, const Bac
     if (mlir.uses[i] != 'r')
       written.push_back(i);
   functions::addErrorArguments(only, written);
-  if (Result<void> named = nameArguments(only, problem); !named)
-    return named;
-  if (Result<void> filled = fillNumbers(only, mlir); !filled)
-    return filled;
-  if (Result<void> folded = functions::foldSizes(only); !folded)
-    return folded;
+  QUERN_RETURN_IF_ERROR(nameArguments(only, problem));
+  QUERN_RETURN_IF_ERROR(fillNumbers(only, mlir));
+  QUERN_RETURN_IF_ERROR(functions::foldSizes(only));
   functions::replaceEmpty(only);
   if (mlir.oracle) {
-    if (Result<void> computed = hasErrors ? functions::computeErrors(only, written) : Result<void>(); !computed)
-      return computed;
+    QUERN_RETURN_IF_ERROR(hasErrors ? functions::computeErrors(only, written) : Result<void>());
     only->setAttr(attr::naive, BoolAttr::get(module.getContext(), hasErrors));
   } else if (Result<void> done = cutFor(own, problem.desc, backend, target, &whyCut); !done) {
     return done;

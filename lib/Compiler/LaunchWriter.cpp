@@ -65,11 +65,9 @@ Result<void> LaunchWriter::addStep(const KernelCall &call, ArrayRef<Launch::Regi
                                  static_cast<int32_t>(kernel.getSubGroupSize()),
                                  lowered ? lowered.getGroupBytes() : 0});
   }
-  Result<std::vector<StepBuffer>> buffers = buffersOf(call, regions);
-  if (!buffers)
-    return buffers.takeError();
+  QUERN_ASSIGN_OR_RETURN(std::vector<StepBuffer> buffers, buffersOf(call, regions));
   artifact.steps.push_back({position, kernel.getSpace(), kernel.getNsPerIteration(), factorsOf(kernel),
-                            std::move(*buffers), call.independentOfPrevious});
+                            std::move(buffers), call.independentOfPrevious});
   artifact.scratchBytesPerThread = std::max(artifact.scratchBytesPerThread, kernel.getScratchBytes());
   artifact.sharedScratchBytes = std::max(artifact.sharedScratchBytes, kernel.getSharedBytes());
   return {};
@@ -77,8 +75,7 @@ Result<void> LaunchWriter::addStep(const KernelCall &call, ArrayRef<Launch::Regi
 
 Result<void> LaunchWriter::add(Launch launch) {
   for (const KernelCall &call : launch.calls)
-    if (Result<void> added = addStep(call, launch.regions); !added)
-      return added;
+    QUERN_RETURN_IF_ERROR(addStep(call, launch.regions));
   artifact.loops = std::move(launch.loops);
   for (Launch::Region &region : launch.regions)
     artifact.regions.push_back(std::move(region.bytes));

@@ -142,7 +142,7 @@ double meanTripsOf(scf::ForOp loop) {
   return static_cast<double>(turns) / static_cast<double>(entries->getSExtValue());
 }
 
-class Reader {
+class LoopReader {
 public:
   std::vector<LoopNode> nodes;
 
@@ -243,7 +243,7 @@ private:
 } // namespace
 
 std::vector<LoopNode> loopsOf(ModuleOp schedule) {
-  Reader reader;
+  LoopReader reader;
   for (auto function : schedule.getOps<func::FuncOp>())
     if (attrOf<KernelAttr>(function))
       reader.readFunction(function);

@@ -34,7 +34,7 @@ template <typename Strategy> struct Recipe {
   const char *pass, *summary;
   TargetKind kind;
   Strategy (*strategyFor)(const Target &target);
-  Kernels (*schedule)(const Problem &problem, const Strategy &strategy, std::string *whyNot);
+  Kernels (*schedule)(const schedule::Problem &problem, const Strategy &strategy, std::string *whyNot);
 };
 
 /// Returns "vector-bytes" for "vectorBytes".

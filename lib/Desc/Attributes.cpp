@@ -55,8 +55,7 @@ Result<void> checkQuantParams(const char *what, const std::map<int32_t, QuantPar
   for (const auto &[argument, params] : all) {
     if (argument <= 0)
       return invalidArguments(what, " are given for argument ", argument, "; it must be at least 1");
-    if (Result<void> ok = checkMask(what, params.mask); !ok)
-      return ok;
+    QUERN_RETURN_IF_ERROR(checkMask(what, params.mask));
     if (params.dataType == DataType::Undef)
       return invalidArguments(what, " of argument ", argument, " have no data type");
     if (params.isOnHost && (params.mask != 0 || !params.groups.empty()))
@@ -113,8 +112,7 @@ Result<void> checkBinary(const PostOp &op) {
   if (op.alg == Alg::BinarySelect && op.src2.isZero())
     return invalidArguments("post-op binary select needs src2");
   for (const TensorDesc *src : {&op.src1, &op.src2})
-    if (Result<void> ok = src->validate(); !ok)
-      return ok;
+    QUERN_RETURN_IF_ERROR(src->validate());
   return {};
 }
 
@@ -141,12 +139,10 @@ Result<void> PostOp::validate() const {
     return invalidArguments("post-op eltwise has algorithm '", nameOf(alg),
                             "'; it must be one of relu to clip_v2_use_dst_for_bwd");
   if (kind == Kind::Binary)
-    if (Result<void> ok = checkBinary(*this); !ok)
-      return ok;
+    QUERN_RETURN_IF_ERROR(checkBinary(*this));
   if (!isKnown(dataType))
     return invalidArguments("data type ", static_cast<int32_t>(dataType), " of post-op ", nameOf(kind), " is unknown");
-  if (Result<void> ok = checkMask("post-op", mask); !ok)
-    return ok;
+  QUERN_RETURN_IF_ERROR(checkMask("post-op", mask));
   if (!(withMeaningfulFields(*this) == *this))
     return invalidArguments("post-op ", nameOf(kind), " sets a field of another kind of post-op");
   return {};
@@ -170,21 +166,15 @@ UncomputedAttributes &Attributes::changeUncomputed() {
 
 Result<void> Attributes::validate() const {
   if (uncomputed)
-    if (Result<void> ok = refuseUncomputed(*uncomputed); !ok)
-      return ok;
-  if (Result<void> ok = checkQuantParams("scales", scales); !ok)
-    return ok;
-  if (Result<void> ok = checkQuantParams("zero points", zeroPoints); !ok)
-    return ok;
+    QUERN_RETURN_IF_ERROR(refuseUncomputed(*uncomputed));
+  QUERN_RETURN_IF_ERROR(checkQuantParams("scales", scales));
+  QUERN_RETURN_IF_ERROR(checkQuantParams("zero points", zeroPoints));
   if (postOps.size() > maxPostOps)
     return invalidArguments(postOps.size(), " post-ops are given; at most ", maxPostOps, " are possible");
   for (const PostOp &op : postOps)
-    if (Result<void> ok = op.validate(); !ok)
-      return ok;
-  if (Result<void> ok = checkMask("RNN weights", rnn.weightsMask); !ok)
-    return ok;
-  if (Result<void> ok = checkMask("RNN projection weights", rnn.projectionMask); !ok)
-    return ok;
+    QUERN_RETURN_IF_ERROR(op.validate());
+  QUERN_RETURN_IF_ERROR(checkMask("RNN weights", rnn.weightsMask));
+  QUERN_RETURN_IF_ERROR(checkMask("RNN projection weights", rnn.projectionMask));
   return dropout.validate();
 }
 

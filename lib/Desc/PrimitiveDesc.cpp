@@ -74,8 +74,7 @@ Result<PrimitiveDesc> PrimitiveDesc::fromBytes(std::string_view bytes) {
                             reader.reason.empty() ? "" : ": ", reader.reason);
   if (!in.atEnd())
     return invalidArguments("descriptor bytes are followed by ", in.remaining(), " more bytes");
-  if (Result<void> valid = desc.attr.validate(); !valid)
-    return valid.takeError();
+  QUERN_RETURN_IF_ERROR(desc.attr.validate());
   if (desc.canonicalBytes() != bytes)
     return invalidArguments("descriptor bytes are not canonical");
   return desc;

@@ -124,8 +124,7 @@ Result<void> checkBody(linalg::LinalgOp op) {
     if ((!isArithmetic && !isa<linalg::YieldOp, linalg::IndexOp>(inner)) || inner.getNumRegions())
       return notTaken(&inner, "is not supported in the body of an operation; arith, math and linalg.index are");
     if (isArithmetic)
-      if (Result<void> ok = checkScalarCode(inner); !ok)
-        return ok;
+      QUERN_RETURN_IF_ERROR(checkScalarCode(inner));
   }
   return {};
 }
@@ -151,8 +150,7 @@ Result<void> checkLinalg(linalg::LinalgOp op, Form form) {
     return notTaken(op, "mixes tensors and memrefs");
   if (op.getNumDpsInits() == 0)
     return notTaken(op, "writes nothing");
-  if (Result<void> ok = checkBody(op); !ok)
-    return ok;
+  QUERN_RETURN_IF_ERROR(checkBody(op));
   return checkWritten(op, form);
 }
 
@@ -199,8 +197,7 @@ Result<void> checkDim(Operation &op) {
 /// Checks operations on memrefs other than linalg's.
 Result<void> checkMemory(Operation &op, Form form) {
   if (isa<memref::DimOp>(op))
-    if (Result<void> ok = checkDim(op); !ok)
-      return ok;
+    QUERN_RETURN_IF_ERROR(checkDim(op));
   if (auto alloc = dyn_cast<memref::AllocOp>(op)) {
     return alloc.getType().getLayout().isIdentity() ? Result<void>() : notTaken(&op, "is not dense");
   }
@@ -318,8 +315,7 @@ static Result<void> checkPlaces(Operation &op) {
 }
 
 Result<void> functions::checkOperation(Operation &op, Form form) {
-  if (Result<void> ok = checkPlaces(op); !ok)
-    return ok;
+  QUERN_RETURN_IF_ERROR(checkPlaces(op));
   for (Type type : op.getResultTypes())
     if (std::string why = whyNotTaken(type); !why.empty())
       return notTaken(&op, "has a result of type ", textOf(type), ", which ", why);
@@ -333,10 +329,8 @@ Result<void> functions::check(func::FuncOp function, Form form) {
       function.getNumArguments() + function.getNumResults() > maxArguments)
     return notTaken(function, "has ", function.getNumArguments(), " arguments and ", function.getNumResults(),
                     " results; 1 to ", maxArguments, " together are possible");
-  if (Result<void> ok = checkTypes(function, function.getArgumentTypes(), "argument"); !ok)
-    return ok;
-  if (Result<void> ok = checkTypes(function, function.getResultTypes(), "result"); !ok)
-    return ok;
+  QUERN_RETURN_IF_ERROR(checkTypes(function, function.getArgumentTypes(), "argument"));
+  QUERN_RETURN_IF_ERROR(checkTypes(function, function.getResultTypes(), "result"));
   if (llvm::any_of(function.getResultTypes(), [](Type type) { return !isa<RankedTensorType>(type); }))
     return notTaken(function,
                     "returns a memref or a number; tensors are returned, and memrefs that are arguments are written");
@@ -347,7 +341,6 @@ Result<void> functions::check(func::FuncOp function, Form form) {
     return notTaken(function, "has ", body.getOperations().size(), " operations; at most ", maxOperations,
                     " are possible");
   for (Operation &op : body)
-    if (Result<void> ok = checkOperation(op, form); !ok)
-      return ok;
+    QUERN_RETURN_IF_ERROR(checkOperation(op, form));
   return {};
 }

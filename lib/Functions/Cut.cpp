@@ -439,10 +439,8 @@ Result<void> Cutter::run() {
 
 Result<void> functions::cut(ModuleOp module, Taker takes, bool allowNaive, Cuts &cuts, std::string *whyCut) {
   auto function = *module.getOps<func::FuncOp>().begin();
-  Result<OpenSizes> sizes = OpenSizes::of(function);
-  if (!sizes)
-    return sizes.takeError();
-  Cutter cutter(module, function, *sizes, takes, allowNaive, cuts);
+  QUERN_ASSIGN_OR_RETURN(OpenSizes sizes, OpenSizes::of(function));
+  Cutter cutter(module, function, sizes, takes, allowNaive, cuts);
   Result<void> done = cutter.run();
   if (done && whyCut)
     *whyCut = cutter.whyCut();

@@ -31,13 +31,11 @@ OpenSizes::Layout OpenSizes::layoutOfArgument(BlockArgument argument) {
 /// Collapsed dims must be contiguous; if an argument's type leaves this open, an execution checks it.
 Result<void> OpenSizes::checkDense(Value memref, ArrayRef<int64_t> dims, const Layout &layout) {
   for (auto [outer, inner] : llvm::zip(dims, dims.drop_front())) {
-    Result<AffineExpr> size = valueOf(Dim(memref, inner));
-    if (!size)
-      return size.takeError();
+    QUERN_ASSIGN_OR_RETURN(AffineExpr size, valueOf(Dim(memref, inner)));
     AffineExpr stride = layout.strides[outer], below = layout.strides[inner];
-    if (!stride || !below || !*size || areEqual(stride, *size * below))
+    if (!stride || !below || !size || areEqual(stride, size * below))
       continue;
-    check(rootOf(memref), concat("the stride of dim ", outer), stride, *size * below, *size * below);
+    check(rootOf(memref), concat("the stride of dim ", outer), stride, size * below, size * below);
   }
   return {};
 }
@@ -50,8 +48,7 @@ Result<OpenSizes::Layout> OpenSizes::layoutOfReshape(Operation *op, Layout of) {
       SmallVector<int64_t> longer;
       llvm::copy_if(group, std::back_inserter(longer),
                     [&](int64_t d) { return collapse.getSrcType().getDimSize(static_cast<unsigned>(d)) != 1; });
-      if (Result<void> dense = checkDense(collapse.getSrc(), longer, of); !dense)
-        return dense.takeError();
+      QUERN_RETURN_IF_ERROR(checkDense(collapse.getSrc(), longer, of));
       layout.strides.push_back(longer.empty() ? of.strides[group.back()] : of.strides[longer.back()]);
     }
     return layout;
@@ -62,10 +59,8 @@ Result<OpenSizes::Layout> OpenSizes::layoutOfReshape(Operation *op, Layout of) {
     AffineExpr stride = of.strides[d];
     for (int64_t inner : llvm::reverse(group)) {
       layout.strides[inner] = stride;
-      Result<AffineExpr> size = valueOf(Dim(expand.getResult(), inner));
-      if (!size)
-        return size.takeError();
-      stride = stride && *size ? stride * *size : AffineExpr();
+      QUERN_ASSIGN_OR_RETURN(AffineExpr size, valueOf(Dim(expand.getResult(), inner)));
+      stride = stride && size ? stride * size : AffineExpr();
     }
   }
   for (AffineExpr &stride : layout.strides) // for a reshape to dims of 1
@@ -94,10 +89,8 @@ Result<OpenSizes::Layout> OpenSizes::layoutOfDense(Value memref) {
   AffineExpr stride = number(1);
   for (int64_t d = rank - 1; d >= 0; --d) {
     layout.strides[d] = stride;
-    Result<AffineExpr> size = valueOf(Dim(memref, d));
-    if (!size)
-      return size.takeError();
-    stride = stride && *size ? stride * *size : AffineExpr();
+    QUERN_ASSIGN_OR_RETURN(AffineExpr size, valueOf(Dim(memref, d)));
+    stride = stride && size ? stride * size : AffineExpr();
   }
   return layout;
 }

@@ -247,8 +247,7 @@ Result<AffineExpr> OpenSizes::valueOf(Dim dim) {
   if (found == nodes.end())
     return AffineExpr();
   Class &own = classes[joined[found->second]];
-  if (Result<void> read = readDefinition(own); !read)
-    return read.takeError();
+  QUERN_RETURN_IF_ERROR(readDefinition(own));
   return own.value;
 }
 
@@ -319,11 +318,9 @@ Result<void> OpenSizes::readDefinition(Class &own) {
   const Definition &first = *own.definitions.front();
   if (std::exchange(own.state, Class::Reading) == Class::Reading)
     return notTaken(first.op, "has a size that depends on itself");
-  Result<AffineExpr> value = valueOf(first);
-  if (!value)
-    return value.takeError();
+  QUERN_ASSIGN_OR_RETURN(AffineExpr value, valueOf(first));
   own.state = Class::Read;
-  own.value = *value;
+  own.value = value;
   if (own.value && !isSurelyPositive(own.value, entries.size()))
     check(first.dim.first, nameOf(first), own.value, number(1), number(largest));
   return {};
@@ -332,18 +329,15 @@ Result<void> OpenSizes::readDefinition(Class &own) {
 /// If a size has several definitions, an execution checks that they agree.
 Result<void> OpenSizes::readDefinitions() {
   for (Class &own : classes) {
-    if (Result<void> read = readDefinition(own); !read)
-      return read;
+    QUERN_RETURN_IF_ERROR(readDefinition(own));
     for (const Definition *definition : own.definitions) {
-      Result<AffineExpr> value = valueOf(*definition);
-      if (!value)
-        return value.takeError();
-      if (!*value || areEqual(*value, own.value))
+      QUERN_ASSIGN_OR_RETURN(AffineExpr value, valueOf(*definition));
+      if (!value || areEqual(value, own.value))
         continue;
-      if (constantOf(*value) && constantOf(own.value))
-        return notTaken(definition->op, "has a size that is both ", *constantOf(*value), " and ",
+      if (constantOf(value) && constantOf(own.value))
+        return notTaken(definition->op, "has a size that is both ", *constantOf(value), " and ",
                         *constantOf(own.value));
-      check(definition->dim.first, nameOf(*definition), *value, own.value, own.value);
+      check(definition->dim.first, nameOf(*definition), value, own.value, own.value);
     }
   }
   return {};
@@ -383,8 +377,7 @@ Result<void> OpenSizes::readPart(memref::SubViewOp subview, unsigned dim) {
 Result<void> OpenSizes::readParts(Operation &op) {
   if (auto subview = dyn_cast<memref::SubViewOp>(op))
     for (unsigned d = 0; d < subview.getSourceType().getRank(); ++d)
-      if (Result<void> ok = readPart(subview, d); !ok)
-        return ok;
+      QUERN_RETURN_IF_ERROR(readPart(subview, d));
   if (auto expand = dyn_cast<memref::ExpandShapeOp>(op))
     for (auto [d, group] : llvm::enumerate(expand.getReassociationIndices())) {
       Definition product{{expand.getSrc(), static_cast<int64_t>(d)}, {}, {}, expand};
@@ -406,9 +399,7 @@ Result<void> OpenSizes::readParts(Operation &op) {
     for (AffineExpr expr : linalgOp.getMatchingIndexingMap(&operand).getResults())
       if (!isa<AffineDimExpr, AffineConstantExpr>(expr) && !type.hasStaticShape())
         return notTaken(&op, "computes with indices of open sizes");
-    Result<Layout> layout = layoutOf(operand.get());
-    if (!layout)
-      return layout.takeError();
+    QUERN_ASSIGN_OR_RETURN(Layout layout, layoutOf(operand.get()));
     if (type.getElementTypeBitWidth() < 8 && startOf(operand.get()) && !constantOf(startOf(operand.get())))
       return notTaken(&op, "takes a part of half bytes whose offset is known only at execution");
   }
@@ -441,13 +432,10 @@ Result<OpenSizes> OpenSizes::of(func::FuncOp function) {
   Block &body = function.getBody().front();
   for (Operation &op : body)
     sizes.readOperation(op);
-  if (Result<void> ok = sizes.readClasses(function); !ok)
-    return ok.takeError();
-  if (Result<void> ok = sizes.readDefinitions(); !ok)
-    return ok.takeError();
+  QUERN_RETURN_IF_ERROR(sizes.readClasses(function));
+  QUERN_RETURN_IF_ERROR(sizes.readDefinitions());
   for (Operation &op : body)
-    if (Result<void> ok = sizes.readParts(op); !ok)
-      return ok.takeError();
+    QUERN_RETURN_IF_ERROR(sizes.readParts(op));
   std::string why;
   for (const Check &check : sizes.allChecks)
     for (AffineExpr value : {check.value, check.low, check.high})

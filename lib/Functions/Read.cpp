@@ -54,8 +54,7 @@ Result<OwningOpRef<ModuleOp>> parse(MLIRContext &context, std::string_view bytes
   FirstError error(context);
   const std::string copy(bytes); // the parser needs a zero after the text
   const bool isBytecode = StringRef(copy).starts_with("ML\xefR");
-  if (Result<void> ok = isBytecode ? Result<void>() : checkText(copy); !ok)
-    return ok.takeError();
+  QUERN_RETURN_IF_ERROR(isBytecode ? Result<void>() : checkText(copy));
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(copy, ParserConfig(&context), textName);
   if (!module)
     return invalidArguments("the module is not valid MLIR ", error.take());
@@ -121,13 +120,11 @@ Result<void> describeArguments(func::FuncOp function, ReadFunction &result) {
   for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
     const bool isResult = result.uses[i] == 'R';
     const std::string name = isResult ? concat("result", results++) : concat("arg", sources++);
-    Result<TensorDesc> desc = describe(type, name);
-    if (!desc)
-      return desc.takeError();
-    if (result.uses[i] != 'r' && desc->hasBroadcast())
+    QUERN_ASSIGN_OR_RETURN(TensorDesc desc, describe(type, name));
+    if (result.uses[i] != 'r' && desc.hasBroadcast())
       return notTaken(function, "writes ", name, ", whose elements share addresses");
     function.setArgAttr(static_cast<unsigned>(i), attr::arg, builder.getStringAttr(name));
-    result.args.push_back(*desc);
+    result.args.push_back(desc);
   }
   if (result.uses.find_first_not_of('r') == std::string::npos)
     return notTaken(function, "writes nothing");
@@ -148,44 +145,31 @@ void functions::registerDialects(DialectRegistry &registry) {
 Result<ReadFunction> functions::read(Upstream &upstream, std::string_view bytes, std::string_view name,
                                      ProductStarts starts) {
   MLIRContext &context = *upstream.simplify.getContext();
-  Result<OwningOpRef<ModuleOp>> parsed = parse(context, bytes);
-  if (!parsed)
-    return parsed.takeError();
+  QUERN_ASSIGN_OR_RETURN(OwningOpRef<ModuleOp> parsed, parse(context, bytes));
   FirstError error(context); // keeps the first error of a pass
-  Result<func::FuncOp> chosen = choose(**parsed, name);
-  if (!chosen)
-    return chosen.takeError();
-  if (Result<void> ok = check(*chosen, Form::Given); !ok)
-    return ok.takeError();
+  QUERN_ASSIGN_OR_RETURN(func::FuncOp chosen, choose(*parsed, name));
+  QUERN_RETURN_IF_ERROR(check(chosen, Form::Given));
   ReadFunction result;
-  result.module = isolate(*chosen);
-  const unsigned results = chosen->getNumResults();
-  eraseNotes(*chosen);
-  loadNumbers(*chosen);
-  const SmallVector<unsigned> kept = argumentsOfEmpty(*chosen); // simplifying erases the operations
-  if (mlir::failed(decompose(*chosen, upstream)))
-    return unimplemented(nameAndLocationOf(*chosen), " has an operation that cannot be decomposed: ", error.take());
-  simplifyReductions(*chosen);
-  if (mlir::failed(putOnMemrefs(*chosen, upstream)))
-    return unimplemented("the tensors of ", nameAndLocationOf(*chosen), " cannot be bufferized: ", error.take());
-  eraseEmpty(*chosen, kept);
-  separateStarts(*chosen, starts == ProductStarts::Separate);
-  Result<OpenSizes> sizes = OpenSizes::of(*chosen);
-  if (!sizes)
-    return sizes.takeError();
-  result.sizes = sizes->text();
-  result.numbers = sizes->numbersText();
-  if (Result<void> ok = flattenTables(*chosen); !ok)
-    return ok.takeError();
-  if (Result<void> ok = check(*chosen, Form::Read); !ok)
-    return ok.takeError();
-  Result<std::string> uses = writeOnce(*chosen, results);
-  if (!uses)
-    return uses.takeError();
-  result.uses = std::move(*uses);
-  setFastMathFlags(*chosen);
-  if (Result<void> ok = describeArguments(*chosen, result); !ok)
-    return ok.takeError();
+  result.module = isolate(chosen);
+  const unsigned results = chosen.getNumResults();
+  eraseNotes(chosen);
+  loadNumbers(chosen);
+  const SmallVector<unsigned> kept = argumentsOfEmpty(chosen); // simplifying erases the operations
+  if (mlir::failed(decompose(chosen, upstream)))
+    return unimplemented(nameAndLocationOf(chosen), " has an operation that cannot be decomposed: ", error.take());
+  simplifyReductions(chosen);
+  if (mlir::failed(putOnMemrefs(chosen, upstream)))
+    return unimplemented("the tensors of ", nameAndLocationOf(chosen), " cannot be bufferized: ", error.take());
+  eraseEmpty(chosen, kept);
+  separateStarts(chosen, starts == ProductStarts::Separate);
+  QUERN_ASSIGN_OR_RETURN(OpenSizes sizes, OpenSizes::of(chosen));
+  result.sizes = sizes.text();
+  result.numbers = sizes.numbersText();
+  QUERN_RETURN_IF_ERROR(flattenTables(chosen));
+  QUERN_RETURN_IF_ERROR(check(chosen, Form::Read));
+  QUERN_ASSIGN_OR_RETURN(result.uses, writeOnce(chosen, results));
+  setFastMathFlags(chosen);
+  QUERN_RETURN_IF_ERROR(describeArguments(chosen, result));
   return std::move(result);
 }
 
@@ -197,18 +181,13 @@ std::string functions::canonicalText(const ReadFunction &function) {
 }
 
 Result<ReadFunction> functions::readCanonical(MLIRContext &context, std::string_view text) {
-  Result<OwningOpRef<ModuleOp>> parsed = parse(context, text);
-  if (!parsed)
-    return parsed.takeError();
-  Result<func::FuncOp> chosen = choose(**parsed, functionName);
-  if (!chosen)
-    return chosen.takeError();
-  if (Result<void> ok = check(*chosen, Form::Read); !ok)
-    return ok.takeError();
+  QUERN_ASSIGN_OR_RETURN(OwningOpRef<ModuleOp> parsed, parse(context, text));
+  QUERN_ASSIGN_OR_RETURN(func::FuncOp chosen, choose(*parsed, functionName));
+  QUERN_RETURN_IF_ERROR(check(chosen, Form::Read));
   auto isMemref = [](Type type) { return isa<MemRefType>(type); };
-  if (chosen->getNumResults() || !llvm::all_of(chosen->getArgumentTypes(), isMemref))
+  if (chosen.getNumResults() || !llvm::all_of(chosen.getArgumentTypes(), isMemref))
     return invalidArguments("the stored form of a function must be on memrefs");
   ReadFunction result;
-  result.module = isolate(*chosen);
+  result.module = isolate(chosen);
   return std::move(result);
 }

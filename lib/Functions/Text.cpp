@@ -197,8 +197,7 @@ Result<void> Scanner::takeNumber() {
     const StringRef digits = takeWhile([](char c) { return llvm::isAlnum(c) && c != 'x'; }); // 0xff, 2x3xf32
     if (digits.size() > maxDigits)
       return refused("a number has more than ", maxDigits, " digits");
-    if (Result<void> ok = takeDims(takeWhile([](char c) { return c == 'x'; }).size()); !ok)
-      return ok;
+    QUERN_RETURN_IF_ERROR(takeDims(takeWhile([](char c) { return c == 'x'; }).size()));
   }
   return {};
 }
@@ -299,7 +298,6 @@ Result<void> checkSizes(StringRef text) { return Scanner(text).run(); }
 Result<void> functions::checkText(std::string_view text) {
   const StringRef given(text.data(), text.size());
   for (auto check : {checkSizes, checkLists, checkProperties})
-    if (Result<void> ok = check(given); !ok)
-      return ok;
+    QUERN_RETURN_IF_ERROR(check(given));
   return {};
 }

@@ -56,7 +56,7 @@ public:
   FailureOr<Launch> read(ProgramAttr program);
 
 private:
-  struct Problem {
+  struct CalledProblem {
     SmallVector<Operation *, 1> kernels; ///< or the problem itself, if it is not scheduled yet
     size_t arguments = 0;
     bool isCalled = false;
@@ -76,7 +76,7 @@ private:
 
   ModuleOp module;
   Launch launch;
-  llvm::StringMap<Problem> problems;
+  llvm::StringMap<CalledProblem> problems;
 };
 
 LogicalResult ProgramReader::collectProblems() {
@@ -88,7 +88,7 @@ LogicalResult ProgramReader::collectProblems() {
     StringRef symbol = SymbolTable::getSymbolName(&op), name = kernel ? kernel.getProblem() : symbol;
     if (name.empty())
       return error() << "@" << symbol << " does not name its problem";
-    Problem &problem = problems[name];
+    CalledProblem &problem = problems[name];
     if (!problem.kernels.empty() && problem.arguments != tensors->size())
       return error() << "the kernels of @" << name << " take " << problem.arguments << " and " << tensors->size()
                      << " arguments";
@@ -168,7 +168,7 @@ LogicalResult ProgramReader::readCall(CallAttr call, unsigned depth, bool isFirs
   auto found = problems.find(name);
   if (found == problems.end())
     return error() << "the module has no @" << name;
-  Problem &problem = found->second;
+  CalledProblem &problem = found->second;
   if (call.getBuffers().size() != problem.arguments)
     return error() << "@" << name << " takes " << problem.arguments << " buffers; a call names "
                    << call.getBuffers().size();

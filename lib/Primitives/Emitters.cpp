@@ -16,12 +16,12 @@ using namespace quern;
 
 namespace {
 
-struct Emitter {
+struct PrimitiveEmitter {
   PrimitiveKind kind;
   void (*emit)(mlir::ModuleOp, const VerifiedProblem &);
 };
 
-constexpr Emitter emitters[] = {
+constexpr PrimitiveEmitter emitters[] = {
 #define QUERN_PRIMITIVE(NAME, WORD, VALUE, TAKES_DROPOUT, IS_EXACT) {PrimitiveKind::NAME, emit##NAME},
 #include "Desc/Primitives.def"
 };
@@ -30,7 +30,7 @@ constexpr Emitter emitters[] = {
 
 mlir::LogicalResult quern::emitProblem(mlir::ModuleOp module, const VerifiedProblem &problem) {
   PrimitiveKind kind = problem.desc.kind();
-  for (const Emitter &emitter : emitters) {
+  for (const PrimitiveEmitter &emitter : emitters) {
     if (emitter.kind != kind)
       continue;
     if (!problem.desc.attr.dropout.isSet()) {

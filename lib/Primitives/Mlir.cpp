@@ -54,15 +54,12 @@ Result<void> forEachOpen(const std::vector<ArgumentInfo> &arguments, std::span<c
     const TensorDesc &desc = arguments[i].desc;
     for (int d = 0; d < desc.ndims; ++d)
       if (desc.dims[d] == runtimeDim)
-        if (Result<void> ok = visit(i, d, given[i]->dims[d]); !ok)
-          return ok;
+        QUERN_RETURN_IF_ERROR(visit(i, d, given[i]->dims[d]));
     for (int d = 0; d < desc.ndims; ++d)
       if (desc.strides[d] == runtimeDim)
-        if (Result<void> ok = visit(i, -1, given[i]->strides[d]); !ok)
-          return ok;
+        QUERN_RETURN_IF_ERROR(visit(i, -1, given[i]->strides[d]));
     if (desc.offset0 == runtimeDim)
-      if (Result<void> ok = visit(i, -1, given[i]->offset0); !ok)
-        return ok;
+      QUERN_RETURN_IF_ERROR(visit(i, -1, given[i]->offset0));
   }
   return {};
 }
@@ -176,8 +173,7 @@ Result<VerifiedProblem> verifyMlir(const PrimitiveDesc &desc, const Target &, co
     return refused(invalidArguments("the function has not been read yet, which needs a compiler"), "C2");
   if (Result<void> ok = checkUses(mlir); !ok)
     return refused(ok.takeError(), "C3");
-  if (Result<void> ok = checkAttributes(desc.attr); !ok)
-    return ok.takeError();
+  QUERN_RETURN_IF_ERROR(checkAttributes(desc.attr));
   VerifiedProblem problem{desc, {}, {}};
   problem.isNoop = true; // cleared below if an output has elements
   problem.citations.overlapping = " (mlir C6)";

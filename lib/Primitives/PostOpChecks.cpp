@@ -35,8 +35,7 @@ Result<void> checkOperand(const std::string &name, TensorDesc &operand, const Te
 
 /// Checks the operands of binary post-op `position`.
 Result<void> checkOperands(PostOp &op, size_t position, const TensorDesc &dst, const PostOpRules &rules) {
-  if (Result<void> ok = checkOperand(arg::nameOf(arg::ofPostOp(position, arg::src1)), op.src1, dst, rules); !ok)
-    return ok;
+  QUERN_RETURN_IF_ERROR(checkOperand(arg::nameOf(arg::ofPostOp(position, arg::src1)), op.src1, dst, rules));
   if (op.alg != Alg::BinarySelect)
     return {};
   return checkOperand(arg::nameOf(arg::ofPostOp(position, arg::src2)), op.src2, dst, rules);
@@ -66,11 +65,9 @@ Result<void> checkPostOps(std::vector<PostOp> &postOps, const TensorDesc &dst, c
       return unimplemented(rules.subject, " is not implemented with a ", sums > 1 ? "second " : "", "post-op ",
                            nameOf(op.kind), ", which is number ", i, "; it is for ",
                            takesSum ? "eltwise, binary and one sum" : "eltwise and binary", rules.kinds);
-    Result<void> ok = op.kind == PostOp::Kind::Sum      ? checkSum(op, dst, rules)
-                      : op.kind == PostOp::Kind::Binary ? checkOperands(op, i, dst, rules)
-                                                        : Result<void>();
-    if (!ok)
-      return ok;
+    QUERN_RETURN_IF_ERROR(op.kind == PostOp::Kind::Sum      ? checkSum(op, dst, rules)
+                          : op.kind == PostOp::Kind::Binary ? checkOperands(op, i, dst, rules)
+                                                            : Result<void>());
   }
   return {};
 }
@@ -88,8 +85,7 @@ Result<void> checkOfPostOp(const Quantization &quantization, const std::vector<P
     return unimplemented(rules.subject, " is not implemented with ", quantization.of(), "; it is for those of src_1",
                          rules.params);
   const TensorDesc &tensor = postOps[position].src1;
-  if (Result<void> ok = rules.checkParams(quantization, tensor); !ok)
-    return ok;
+  QUERN_RETURN_IF_ERROR(rules.checkParams(quantization, tensor));
   for (int d = 0; d < tensor.ndims; ++d)
     if (quantization.isMasked(d) && tensor.dims[d] == runtimeDim)
       return unimplemented(rules.subject, " is not implemented with ", quantization.of(), " along dim ", d,

@@ -36,8 +36,7 @@ Result<void> checkParams(const Quantization &quantization, const TensorDesc &ten
 template <typename Check> Result<void> checkEach(const Attributes &attr, Check check) {
   for (bool isScales : {true, false})
     for (const auto &[argument, params] : isScales ? attr.scales : attr.zeroPoints)
-      if (Result<void> ok = check(Quantization{isScales, argument, params}); !ok)
-        return ok;
+      QUERN_RETURN_IF_ERROR(check(Quantization{isScales, argument, params}));
   return {};
 }
 

@@ -136,12 +136,9 @@ Result<VerifiedProblem> verify(const PrimitiveDesc &desc, const Target &target, 
       if (desc.attr.naive && desc.kind() != PrimitiveKind::Mlir)
         return illFormed(desc, unimplemented("the naive lowering is not implemented for ", nameOf(desc.kind()),
                                              "; it is for callers' functions (mlir)"));
-      Result<VerifiedProblem> problem = primitive.verify(desc, target, forwardHint);
-      if (!problem)
-        return problem;
-      if (Result<void> ok = checkTypes(*problem, target); !ok)
-        return ok.takeError();
-      problem->implementation = concat("jit:", target.name());
+      QUERN_ASSIGN_OR_RETURN(VerifiedProblem problem, primitive.verify(desc, target, forwardHint));
+      QUERN_RETURN_IF_ERROR(checkTypes(problem, target));
+      problem.implementation = concat("jit:", target.name());
       return problem;
     }
   std::string implemented;

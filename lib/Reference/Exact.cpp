@@ -60,12 +60,10 @@ Result<std::vector<double>> readOld(const std::vector<PostOp> &postOps, const Te
   for (const PostOp &sum : postOps) {
     if (sum.kind != PostOp::Kind::Sum)
       continue;
-    Result<const void *> buffer = bufferOf(inputs, arg::dst, dst);
-    if (!buffer)
-      return buffer.takeError();
+    QUERN_ASSIGN_OR_RETURN(const void *buffer, bufferOf(inputs, arg::dst, dst));
     TensorDesc old = dst;
     old.dataType = sum.dataType == DataType::Undef ? old.dataType : sum.dataType;
-    return gather(old, *buffer);
+    return gather(old, buffer);
   }
   return std::vector<double>();
 }
@@ -87,25 +85,21 @@ template <typename Real>
 Result<void> computeRounded(const RoundedFormula<Real> &formula, const Attributes &attr, const TensorDesc &dst,
                             const ReferenceInputs &inputs, ReferenceOutput &out) {
   Ending<Real> ending(formula.after, dst.dataType);
-  Result<DroppedElements> dropped = readDropout(attr.dropout, dst, inputs);
-  if (!dropped)
-    return dropped.takeError();
-  const auto dropout = [&](int64_t position, Real x) { return dropped->kept.empty() ? x : dropped->at(position, x); };
+  QUERN_ASSIGN_OR_RETURN(DroppedElements dropped, readDropout(attr.dropout, dst, inputs));
+  const auto dropout = [&](int64_t position, Real x) { return dropped.kept.empty() ? x : dropped.at(position, x); };
   const auto before = [&](int64_t position) { return dropout(position, formula.before(position)); };
   bool isSum = std::all_of(attr.postOps.begin(), attr.postOps.end(),
                            [](const PostOp &postOp) { return postOp.kind == PostOp::Kind::Sum; });
   out.criterion = Criterion::Value;
   if (isSum) {
-    Result<std::vector<double>> old = readOld(attr.postOps, dst, inputs);
-    if (!old)
-      return old.takeError();
+    QUERN_ASSIGN_OR_RETURN(std::vector<double> old, readOld(attr.postOps, dst, inputs));
     out.beforeAttributes.resize(out.exact.size()), out.magnitude.resize(out.exact.size());
     for (size_t i = 0; i < out.exact.size(); ++i) {
       auto position = static_cast<int64_t>(i);
       const Real start = before(position);
       out.magnitude[i] = std::fabs(
           static_cast<double>(formula.size ? dropout(position, static_cast<Real>(formula.size(position))) : start));
-      const Real x = withSums<Real>(attr.postOps, *old, i, start, out.magnitude[i]);
+      const Real x = withSums<Real>(attr.postOps, old, i, start, out.magnitude[i]);
       out.beforeAttributes[i] = static_cast<double>(x);
       out.exact[i] = ending.at(position, x);
     }
@@ -115,10 +109,9 @@ Result<void> computeRounded(const RoundedFormula<Real> &formula, const Attribute
   Attributes postOpsAlone = attr;
   postOpsAlone.scales.erase(arg::src), postOpsAlone.scales.erase(arg::dst);
   postOpsAlone.dropout = {};
-  Result<AttributeChain> made = AttributeChain::make(postOpsAlone, dst, inputs, sizeof(Real) == sizeof(double));
-  if (!made)
-    return made.takeError();
-  auto chain = std::make_shared<const AttributeChain>(std::move(*made));
+  QUERN_ASSIGN_OR_RETURN(AttributeChain made,
+                         AttributeChain::make(postOpsAlone, dst, inputs, sizeof(Real) == sizeof(double)));
+  auto chain = std::make_shared<const AttributeChain>(std::move(made));
   out.beforeAttributes.resize(out.exact.size());
   for (size_t i = 0; i < out.exact.size(); ++i) {
     auto position = static_cast<int64_t>(i);

@@ -54,11 +54,8 @@ Result<std::vector<ReferenceOutput>> computeReference(const PrimitiveDesc &desc,
   for (const Oracle &oracle : oracles) {
     if (oracle.kind != desc.kind())
       continue;
-    Result<std::vector<ReferenceOutput>> outputs = oracle.compute(desc, inputs);
-    if (!outputs)
-      return outputs;
-    if (Result<void> added = appendDropoutMask(desc.attr.dropout, inputs, *outputs); !added)
-      return added.takeError();
+    QUERN_ASSIGN_OR_RETURN(std::vector<ReferenceOutput> outputs, oracle.compute(desc, inputs));
+    QUERN_RETURN_IF_ERROR(appendDropoutMask(desc.attr.dropout, inputs, outputs));
     return outputs;
   }
   return unimplemented(nameOf(desc.kind()), ": there is no reference");

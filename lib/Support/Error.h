@@ -92,4 +92,25 @@ private:
 
 } // namespace quern
 
+/// Returns the error of an expression of type Result<T> from the enclosing function, if it is one.
+#define QUERN_RETURN_IF_ERROR(...)                                                                                     \
+  do {                                                                                                                 \
+    if (auto quernResult = (__VA_ARGS__); !quernResult)                                                                \
+      return quernResult.takeError();                                                                                  \
+  } while (false)
+
+/// Initializes a variable with the value of an expression of type Result<T>, or returns its error from the enclosing
+/// function:
+///
+///   QUERN_ASSIGN_OR_RETURN(Target target, Target::parse(text));
+#define QUERN_ASSIGN_OR_RETURN(declaration, ...)                                                                       \
+  QUERN_ASSIGN_OR_RETURN_FROM(QUERN_JOIN(quernResult, __LINE__), declaration, __VA_ARGS__)
+#define QUERN_ASSIGN_OR_RETURN_FROM(result, declaration, ...)                                                          \
+  auto result = (__VA_ARGS__);                                                                                         \
+  if (!result)                                                                                                         \
+    return result.takeError();                                                                                         \
+  declaration = *std::move(result)
+#define QUERN_JOIN(x, y) QUERN_JOIN_EXPANDED(x, y)
+#define QUERN_JOIN_EXPANDED(x, y) x##y
+
 #endif // QUERN_SUPPORT_ERROR_H

@@ -8,6 +8,7 @@
 #include "Targets/Spirv/Backend.h"
 
 using namespace quern;
+using namespace quern::schedule;
 
 std::unique_ptr<Backend> Backend::create(const Target &target) {
   switch (target.kind) {

@@ -30,7 +30,7 @@ using Kernels = mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>>;
 struct Schedule {
   const char *name;
   /// Schedules a problem. `isLastResort` is true if no recipe has scheduled it in a first round.
-  Kernels (*run)(const Problem &problem, const Target &target, bool isLastResort, std::string *whyNot);
+  Kernels (*run)(const schedule::Problem &problem, const Target &target, bool isLastResort, std::string *whyNot);
   bool hasLastResort; ///< true if some problems are faster by other recipes, and accepted only as a last resort
 };
 
@@ -53,7 +53,7 @@ public:
   /// Creates kernels of `problem`, after it, by the first schedule that accepts it. If none does, those with a last
   /// resort are tried again. `problem` is kept. Fails without a diagnostic if all schedules refuse; `whyNot` then has
   /// the reason of each, in one line.
-  Kernels schedule(const Problem &problem, const Target &target, std::string &whyNot) const;
+  Kernels schedule(const schedule::Problem &problem, const Target &target, std::string &whyNot) const;
 
   /// Builds the data for `context`, which has all dialects loaded, that `lower` otherwise builds on its first call.
   virtual void prepare(mlir::MLIRContext &context) = 0;

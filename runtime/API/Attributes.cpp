@@ -19,10 +19,8 @@ namespace {
 
 /// Sets a mode. Fails if `value` is unknown.
 template <typename Mode, typename Public> Result<void> setMode(const char *name, Mode &mode, Public value) {
-  Result<Mode> checked = checkedEnum<Mode>(name, value);
-  if (!checked)
-    return checked.takeError();
-  mode = *checked;
+  QUERN_ASSIGN_OR_RETURN(Mode checked, checkedEnum<Mode>(name, value));
+  mode = checked;
   return {};
 }
 
@@ -40,8 +38,7 @@ using QuantMap = std::map<int32_t, QuantParams>;
 
 Result<void> setQuant(const char *what, QuantMap &map, int arg, int mask, int groupCount, const int64_t *groups,
                       quern_data_type_t type, bool isOnHost = false) {
-  if (Result<void> checked = checkQuantArgument(what, arg); !checked)
-    return checked;
+  QUERN_RETURN_IF_ERROR(checkQuantArgument(what, arg));
   if (isOnHost && (mask != 0 || groupCount != 0))
     return invalidArguments(what, " on the host need mask 0 and no groups; mask is ", mask, ", groups are ",
                             groupCount);
@@ -54,12 +51,10 @@ Result<void> setQuant(const char *what, QuantMap &map, int arg, int mask, int gr
   if (groupCount && std::any_of(groups, groups + groupCount, [](int64_t size) { return size < 1; }))
     return invalidArguments("a group size of ", what, " is ", std::min(groups[0], groups[1]),
                             "; it must be at least 1");
-  Result<DataType> element = checkedEnum<DataType>("data type", type);
-  if (!element)
-    return element.takeError();
-  if (*element == DataType::Undef)
+  QUERN_ASSIGN_OR_RETURN(DataType element, checkedEnum<DataType>("data type", type));
+  if (element == DataType::Undef)
     return invalidArguments("the data type of ", what, " is undefined");
-  QuantParams params{mask, *element, {}, isOnHost};
+  QuantParams params{mask, element, {}, isOnHost};
   if (groupCount)
     params.groups.assign(groups, groups + groupCount);
   map[arg] = std::move(params);
@@ -162,8 +157,7 @@ quern_status_t quern_primitive_attr_set_fpmath_mode_v2(quern_primitive_attr_t at
                                                        int applyToInt) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("attr", attr);
-    if (Result<void> set = setMode("fpmath mode", unwrap(attr)->fpmathMode, mode); !set)
-      return set;
+    QUERN_RETURN_IF_ERROR(setMode("fpmath mode", unwrap(attr)->fpmathMode, mode));
     unwrap(attr)->fpmathApplyToInt = applyToInt != 0;
     return {};
   });
@@ -402,8 +396,7 @@ quern_status_t quern_primitive_attr_set_dropout_v2(quern_primitive_attr_t attr, 
       return invalidArguments("the type of dropout seeds is ", static_cast<int>(seedType),
                               "; it must be s32 (4) or s64 (16)");
     const Dropout dropout{type, useOffset != 0, useHostScalars != 0, *unwrap(mask)};
-    if (Result<void> valid = dropout.validate(); !valid)
-      return valid;
+    QUERN_RETURN_IF_ERROR(dropout.validate());
     unwrap(attr)->dropout = dropout;
     return {};
   });

@@ -73,10 +73,8 @@ Result<void> createStream(quern_stream_t *stream, Engine *engine, unsigned flags
     return {};
   }
   const bool isInOrder = !(flags & quern_stream_out_of_order);
-  Result<std::unique_ptr<Stream>> made = engine->device->makeStream(engine, isInOrder, isProfiling);
-  if (!made)
-    return made.takeError();
-  wrap(made->release(), stream);
+  QUERN_ASSIGN_OR_RETURN(std::unique_ptr<Stream> made, engine->device->makeStream(engine, isInOrder, isProfiling));
+  wrap(made.release(), stream);
   return {};
 }
 
@@ -153,10 +151,8 @@ size_t quern_engine_get_count(quern_engine_kind_t kind) noexcept {
   size_t count = kind == quern_cpu ? 1 : 0;
   if (kind == quern_gpu)
     (void)guarded([&]() -> Result<void> {
-      Result<std::span<const std::shared_ptr<Device>>> devices = allDevices();
-      if (!devices)
-        return devices.takeError();
-      count = devices->size();
+      QUERN_ASSIGN_OR_RETURN(std::span<const std::shared_ptr<Device>> devices, allDevices());
+      count = devices.size();
       return {};
     });
   return count;
@@ -244,8 +240,7 @@ quern_status_t quern_stream_destroy(quern_stream_t stream) noexcept { return des
 quern_status_t quern_reset_profiling(quern_stream_t stream) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("stream", stream);
-    if (Result<void> checked = requireProfiling(*unwrap(stream)); !checked)
-      return checked;
+    QUERN_RETURN_IF_ERROR(requireProfiling(*unwrap(stream)));
     return unwrap(stream)->resetProfile();
   });
 }
@@ -254,8 +249,7 @@ quern_status_t quern_query_profiling_data(quern_stream_t stream, quern_profiling
                                           uint64_t *data) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("stream", stream, "num_entries", count);
-    if (Result<void> checked = requireProfiling(*unwrap(stream)); !checked)
-      return checked;
+    QUERN_RETURN_IF_ERROR(requireProfiling(*unwrap(stream)));
     if (kind != quern_profiling_data_kind_time)
       return invalidArguments("profiling data kind ", static_cast<int>(kind), " is not time (1)");
     const Result<std::vector<uint64_t>> durations = unwrap(stream)->profile();
@@ -318,9 +312,7 @@ quern_status_t quern_get_default_fpmath_mode(quern_fpmath_mode_t *mode) noexcept
 
 quern_status_t quern_set_default_fpmath_mode(quern_fpmath_mode_t mode) noexcept {
   return guarded([&]() -> Result<void> {
-    Result<FpmathMode> checked = checkedEnum<FpmathMode>("fpmath mode", mode);
-    if (!checked)
-      return checked.takeError();
+    QUERN_RETURN_IF_ERROR(checkedEnum<FpmathMode>("fpmath mode", mode));
     defaultFpmathMode().store(mode, std::memory_order_relaxed);
     return {};
   });

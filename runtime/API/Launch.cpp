@@ -57,15 +57,13 @@ public:
     numbers.sizes = data.sizes;
     if (program.derivedSizeCount() || program.checksSizes()) {
       numbers.allSizes.resize(program.sizeCount() + program.derivedSizeCount());
-      if (Result<void> done = program.deriveSizes(data.buffers, data.sizes, numbers.allSizes.data()); !done)
-        return done.takeError();
+      QUERN_RETURN_IF_ERROR(program.deriveSizes(data.buffers, data.sizes, numbers.allSizes.data()));
       numbers.sizes = numbers.allSizes.data();
     }
     numbers.bound = program.fixedNumbers();
     if (!program.isPlain() && !numbers.bound) {
       numbers.ownBound.resize(program.numberCount());
-      if (Result<void> done = program.bind(numbers.sizes, nullptr, numbers.ownBound.data()); !done)
-        return done.takeError();
+      QUERN_RETURN_IF_ERROR(program.bind(numbers.sizes, nullptr, numbers.ownBound.data()));
       numbers.bound = numbers.ownBound.data();
     }
     return numbers;
@@ -220,8 +218,7 @@ quern_status_t quern_primitive_visit_launch(const_quern_primitive_t handle, cons
     const Result<LaunchNumbers> numbers = LaunchNumbers::of(*executable, *data);
     if (!numbers)
       return numbers.error();
-    if (Result<void> fits = checkMemory(*executable, *numbers, *data); !fits)
-      return fits;
+    QUERN_RETURN_IF_ERROR(checkMemory(*executable, *numbers, *data));
     return (numbers->bound ? visitProgram : visitPlain)(*executable, *numbers, *data, visitor, context);
   };
   return guarded([&] { return withExecutable(handle, visit, "data", data, "visitor", visitor); });

@@ -35,10 +35,8 @@ std::string blobIdOf(const std::string &identity) {
 
 Result<void> createEngine(quern_engine_t *engine, ze_driver_handle_t driver, ze_device_handle_t device,
                           ze_context_handle_t context) {
-  Result<std::shared_ptr<ze::Device>> lent = ze::Device::lend(driver, device, context);
-  if (!lent)
-    return lent.takeError();
-  auto *created = new Engine(std::move(*lent));
+  QUERN_ASSIGN_OR_RETURN(std::shared_ptr<ze::Device> lent, ze::Device::lend(driver, device, context));
+  auto *created = new Engine(std::move(lent));
   EngineRef::retain(created);
   wrap(created, engine);
   return {};
@@ -83,8 +81,7 @@ quern_status_t quern_ze_interop_engine_get_cache_blob_id(ze_driver_handle_t driv
 quern_status_t quern_ze_interop_engine_get_cache_blob(quern_engine_t engine, size_t *size, uint8_t *blob) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("engine", engine, "size", size);
-    if (Result<void> ok = requireDevice(engine); !ok)
-      return ok;
+    QUERN_RETURN_IF_ERROR(requireDevice(engine));
     return copyBytes(blobIdOf(deviceOf(engine)->identity()) + unwrap(engine)->targetText, "cache blob", size, blob);
   });
 }
@@ -123,8 +120,7 @@ quern_status_t quern_ze_interop_stream_create(quern_stream_t *stream, quern_engi
     QUERN_REQUIRE("stream", stream);
     *stream = nullptr;
     QUERN_REQUIRE("engine", engine, "list", list);
-    if (Result<void> ok = requireDevice(engine); !ok)
-      return ok;
+    QUERN_RETURN_IF_ERROR(requireDevice(engine));
     Result<std::unique_ptr<Stream>> made =
         ze::Stream::create(unwrap(engine), *deviceOf(engine), true, profiling != 0, list);
     if (!made)

@@ -40,8 +40,7 @@ Result<void> createMemory(quern_memory_t *memory, const_quern_memory_desc_t desc
   if (tensor.isAny() || (tensor.isSparse() && sparseLayoutOf(tensor).encoding == SparseEncoding::Packed))
     return invalidArguments("memory needs a layout, not `", tensor.isAny() ? "any" : "packed",
                             "`: use the memory descriptor of the primitive descriptor");
-  if (Result<void> ok = refuseHostScalar(tensor, "is created by quern_memory_create_host_scalar()"); !ok)
-    return ok;
+  QUERN_RETURN_IF_ERROR(refuseHostScalar(tensor, "is created by quern_memory_create_host_scalar()"));
   if (tensor.hasRuntimeDims())
     return invalidArguments("memory cannot be created from a descriptor with runtime dims, strides or offset; it is ",
                             textOf(tensor));
@@ -95,8 +94,7 @@ quern_status_t quern_memory_create_host_scalar(quern_memory_t *memory, const_que
     *memory = nullptr;
     QUERN_REQUIRE("memory_desc", desc, "scalar_ptr", value);
     auto created = std::make_unique<Memory>(nullptr, *unwrap(desc));
-    if (Result<void> ok = requireHostScalar(*created); !ok)
-      return ok;
+    QUERN_RETURN_IF_ERROR(requireHostScalar(*created));
     created->setScalar(value);
     wrap(created.release(), memory);
     return {};
@@ -106,8 +104,7 @@ quern_status_t quern_memory_create_host_scalar(quern_memory_t *memory, const_que
 quern_status_t quern_memory_get_host_scalar_value(const_quern_memory_t memory, void *value) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("memory", memory, "value", value);
-    if (Result<void> ok = requireHostScalar(*unwrap(memory)); !ok)
-      return ok;
+    QUERN_RETURN_IF_ERROR(requireHostScalar(*unwrap(memory)));
     std::memcpy(value, unwrap(memory)->data, static_cast<size_t>(unwrap(memory)->bytes));
     return {};
   });
@@ -116,8 +113,7 @@ quern_status_t quern_memory_get_host_scalar_value(const_quern_memory_t memory, v
 quern_status_t quern_memory_set_host_scalar_value(quern_memory_t memory, const void *value) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("memory", memory, "value", value);
-    if (Result<void> ok = requireHostScalar(*unwrap(memory)); !ok)
-      return ok;
+    QUERN_RETURN_IF_ERROR(requireHostScalar(*unwrap(memory)));
     unwrap(memory)->setScalar(value);
     return {};
   });
@@ -142,12 +138,9 @@ quern_status_t quern_memory_get_engine(const_quern_memory_t memory, quern_engine
 quern_status_t quern_memory_map_data_v2(const_quern_memory_t memory, void **mapped, int index) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("memory", memory, "mapped_ptr", mapped);
-    if (Result<void> ok = checkBuffer(*unwrap(memory), index); !ok)
-      return ok;
-    Result<void *> found = writable(memory)->map(index);
-    if (!found)
-      return found.takeError();
-    *mapped = *found;
+    QUERN_RETURN_IF_ERROR(checkBuffer(*unwrap(memory), index));
+    QUERN_ASSIGN_OR_RETURN(void *found, writable(memory)->map(index));
+    *mapped = found;
     return {};
   });
 }
@@ -159,8 +152,7 @@ quern_status_t quern_memory_map_data(const_quern_memory_t memory, void **mapped)
 quern_status_t quern_memory_unmap_data_v2(const_quern_memory_t memory, void *mapped, int index) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("memory", memory);
-    if (Result<void> ok = checkBuffer(*unwrap(memory), index); !ok)
-      return ok;
+    QUERN_RETURN_IF_ERROR(checkBuffer(*unwrap(memory), index));
     return writable(memory)->unmap(index, mapped);
   });
 }
@@ -172,10 +164,8 @@ quern_status_t quern_memory_unmap_data(const_quern_memory_t memory, void *mapped
 quern_status_t quern_memory_get_data_handle_v2(const_quern_memory_t memory, void **handle, int index) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("memory", memory, "handle", handle);
-    if (Result<void> ok = refuseHostScalar(unwrap(memory)->desc, "has no handle"); !ok)
-      return ok;
-    if (Result<void> ok = checkBuffer(*unwrap(memory), index); !ok)
-      return ok;
+    QUERN_RETURN_IF_ERROR(refuseHostScalar(unwrap(memory)->desc, "has no handle"));
+    QUERN_RETURN_IF_ERROR(checkBuffer(*unwrap(memory), index));
     *handle = unwrap(memory)->buffer(index);
     return {};
   });
@@ -190,10 +180,8 @@ quern_status_t quern_memory_set_data_handle_v2(quern_memory_t memory, void *hand
     QUERN_REQUIRE("memory", memory);
     if (handle == QUERN_MEMORY_ALLOCATE)
       return invalidArguments("the handle is QUERN_MEMORY_ALLOCATE, which is for creation only");
-    if (Result<void> ok = refuseHostScalar(unwrap(memory)->desc, "has no handle"); !ok)
-      return ok;
-    if (Result<void> ok = checkBuffer(*unwrap(memory), index); !ok)
-      return ok;
+    QUERN_RETURN_IF_ERROR(refuseHostScalar(unwrap(memory)->desc, "has no handle"));
+    QUERN_RETURN_IF_ERROR(checkBuffer(*unwrap(memory), index));
     return unwrap(memory)->setBuffer(index, handle);
   });
 }

@@ -103,22 +103,16 @@ Result<void> createSparse(quern_memory_desc_t *desc, int ndims, const int64_t *d
                           SparseEncoding encoding, int64_t nonzeros, std::initializer_list<quern_data_type_t> types) {
   QUERN_REQUIRE("memory_desc", desc);
   *desc = nullptr;
-  Result<std::span<const int64_t>> shape = dimsFrom("dims", ndims, dims);
-  if (!shape)
-    return shape.takeError();
+  QUERN_ASSIGN_OR_RETURN(std::span<const int64_t> shape, dimsFrom("dims", ndims, dims));
   if (ndims == 0)
     return give(TensorDesc(), desc);
-  Result<DataType> element = checkedEnum<DataType>("data type", type);
-  if (!element)
-    return element.takeError();
+  QUERN_ASSIGN_OR_RETURN(DataType element, checkedEnum<DataType>("data type", type));
   SparseLayout layout{encoding, 0, nonzeros};
   for (DataType *next = layout.indexTypes; quern_data_type_t index : types) {
-    Result<DataType> known = checkedEnum<DataType>("index type", index);
-    if (!known)
-      return known.takeError();
-    *next++ = *known;
+    QUERN_ASSIGN_OR_RETURN(DataType known, checkedEnum<DataType>("index type", index));
+    *next++ = known;
   }
-  return give(sparseTensor(*shape, *element, layout), desc);
+  return give(sparseTensor(shape, element, layout), desc);
 }
 
 } // namespace
@@ -130,16 +124,12 @@ quern_status_t quern_memory_desc_create_with_strides(quern_memory_desc_t *desc, 
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("memory_desc", desc);
     *desc = nullptr;
-    Result<std::span<const int64_t>> shape = dimsFrom("dims", ndims, dims);
-    if (!shape)
-      return shape.takeError();
+    QUERN_ASSIGN_OR_RETURN(std::span<const int64_t> shape, dimsFrom("dims", ndims, dims));
     if (ndims == 0)
       return give(TensorDesc(), desc);
-    Result<DataType> element = checkedEnum<DataType>("data type", type);
-    if (!element)
-      return element.takeError();
-    return give(strides ? TensorDesc::fromStrides(*shape, *element, {strides, shape->size()})
-                        : TensorDesc::dense(*shape, *element),
+    QUERN_ASSIGN_OR_RETURN(DataType element, checkedEnum<DataType>("data type", type));
+    return give(strides ? TensorDesc::fromStrides(shape, element, {strides, shape.size()})
+                        : TensorDesc::dense(shape, element),
                 desc);
   });
 }
@@ -178,26 +168,21 @@ quern_status_t quern_memory_desc_create_with_string_tag(quern_memory_desc_t *des
     QUERN_REQUIRE("memory_desc", desc);
     *desc = nullptr;
     QUERN_REQUIRE("tag", tag);
-    Result<std::span<const int64_t>> shape = dimsFrom("dims", ndims, dims);
-    if (!shape)
-      return shape.takeError();
+    QUERN_ASSIGN_OR_RETURN(std::span<const int64_t> shape, dimsFrom("dims", ndims, dims));
     if (ndims == 0)
       return give(TensorDesc(), desc);
     Result<DataType> element = checkedEnum<DataType>("data type", type);
-    return element ? give(TensorDesc::fromTag(*shape, *element, tag), desc) : Result<void>(element.takeError());
+    return element ? give(TensorDesc::fromTag(shape, *element, tag), desc) : Result<void>(element.takeError());
   });
 }
 
 quern_status_t quern_memory_desc_set_data_type(quern_memory_desc_t desc, quern_data_type_t type) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("memory_desc", desc);
-    Result<DataType> element = checkedEnum<DataType>("data type", type);
-    if (!element)
-      return element.takeError();
+    QUERN_ASSIGN_OR_RETURN(DataType element, checkedEnum<DataType>("data type", type));
     TensorDesc changed = *unwrap(desc);
-    changed.dataType = *element;
-    if (Result<void> valid = changed.validate(); !valid)
-      return valid;
+    changed.dataType = element;
+    QUERN_RETURN_IF_ERROR(changed.validate());
     *unwrap(desc) = changed;
     return {};
   });
@@ -220,8 +205,7 @@ quern_status_t quern_memory_desc_reshape(quern_memory_desc_t *out, const_quern_m
     QUERN_REQUIRE("out_memory_desc", out);
     *out = nullptr;
     QUERN_REQUIRE("in_memory_desc", in);
-    if (Result<void> ok = refuseHostScalar(*unwrap(in), "cannot be reshaped"); !ok)
-      return ok;
+    QUERN_RETURN_IF_ERROR(refuseHostScalar(*unwrap(in), "cannot be reshaped"));
     Result<std::span<const int64_t>> shape = dimsFrom("dims", ndims, dims);
     return shape ? give(unwrap(in)->reshape(*shape), out) : Result<void>(shape.takeError());
   });
@@ -233,8 +217,7 @@ quern_status_t quern_memory_desc_permute_axes(quern_memory_desc_t *out, const_qu
     QUERN_REQUIRE("out_memory_desc", out);
     *out = nullptr;
     QUERN_REQUIRE("in_memory_desc", in, "permutation", permutation);
-    if (Result<void> ok = refuseHostScalar(*unwrap(in), "has no axes to permute"); !ok)
-      return ok;
+    QUERN_RETURN_IF_ERROR(refuseHostScalar(*unwrap(in), "has no axes to permute"));
     return give(unwrap(in)->permuteAxes({permutation, static_cast<size_t>(unwrap(in)->ndims)}), out);
   });
 }
@@ -250,8 +233,7 @@ quern_status_t quern_memory_desc_create_with_blob(quern_memory_desc_t *desc, con
       return give(TensorDesc::hostScalar(copy.dataType), desc);
     if (copy.isSparse() && copy.ndims > 0 && copy.ndims <= maxDims)
       return give(sparseTensor(copy.shape(), copy.dataType, sparseLayoutOf(copy)), desc);
-    if (Result<void> valid = copy.validate(); !valid)
-      return valid;
+    QUERN_RETURN_IF_ERROR(copy.validate());
     return give(copy, desc);
   });
 }

@@ -107,14 +107,12 @@ quern_status_t quern_post_ops_append_sum(quern_post_ops_t postOps, float scale, 
                                          quern_data_type_t type) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("post_ops", postOps);
-    Result<DataType> element = checkedEnum<DataType>("data type", type);
-    if (!element)
-      return element.takeError();
+    QUERN_ASSIGN_OR_RETURN(DataType element, checkedEnum<DataType>("data type", type));
     PostOp op;
     op.kind = PostOp::Kind::Sum;
     op.scale = scale;
     op.zeroPoint = zeroPoint;
-    op.dataType = *element;
+    op.dataType = element;
     return append(postOps, std::move(op));
   });
 }
@@ -122,15 +120,13 @@ quern_status_t quern_post_ops_append_sum(quern_post_ops_t postOps, float scale, 
 quern_status_t quern_post_ops_get_params_sum(const_quern_post_ops_t postOps, int index, float *scale,
                                              int32_t *zeroPoint, quern_data_type_t *type) noexcept {
   return guarded([&]() -> Result<void> {
-    Result<const PostOp *> op = find(postOps, index, PostOp::Kind::Sum, "sum");
-    if (!op)
-      return op.takeError();
+    QUERN_ASSIGN_OR_RETURN(const PostOp *op, find(postOps, index, PostOp::Kind::Sum, "sum"));
     if (scale)
-      *scale = (*op)->scale;
+      *scale = op->scale;
     if (zeroPoint)
-      *zeroPoint = (*op)->zeroPoint;
+      *zeroPoint = op->zeroPoint;
     if (type)
-      *type = toC<quern_data_type_t>((*op)->dataType);
+      *type = toC<quern_data_type_t>(op->dataType);
     return {};
   });
 }
@@ -154,15 +150,13 @@ quern_status_t quern_post_ops_append_eltwise(quern_post_ops_t postOps, quern_alg
 quern_status_t quern_post_ops_get_params_eltwise(const_quern_post_ops_t postOps, int index, quern_alg_kind_t *alg,
                                                  float *alpha, float *beta) noexcept {
   return guarded([&]() -> Result<void> {
-    Result<const PostOp *> op = find(postOps, index, PostOp::Kind::Eltwise, "eltwise");
-    if (!op)
-      return op.takeError();
+    QUERN_ASSIGN_OR_RETURN(const PostOp *op, find(postOps, index, PostOp::Kind::Eltwise, "eltwise"));
     if (alg)
-      *alg = toC<quern_alg_kind_t>((*op)->alg);
+      *alg = toC<quern_alg_kind_t>(op->alg);
     if (alpha)
-      *alpha = (*op)->alpha;
+      *alpha = op->alpha;
     if (beta)
-      *beta = (*op)->beta;
+      *beta = op->beta;
     return {};
   });
 }
@@ -190,15 +184,13 @@ quern_status_t quern_post_ops_get_params_binary_v2(const_quern_post_ops_t postOp
                                                    const_quern_memory_desc_t *src1,
                                                    const_quern_memory_desc_t *src2) noexcept {
   return guarded([&]() -> Result<void> {
-    Result<const PostOp *> op = find(postOps, index, PostOp::Kind::Binary, "binary");
-    if (!op)
-      return op.takeError();
+    QUERN_ASSIGN_OR_RETURN(const PostOp *op, find(postOps, index, PostOp::Kind::Binary, "binary"));
     if (alg)
-      *alg = toC<quern_alg_kind_t>((*op)->alg);
+      *alg = toC<quern_alg_kind_t>(op->alg);
     if (src1)
-      wrap(&(*op)->src1, src1);
+      wrap(&op->src1, src1);
     if (src2)
-      wrap((*op)->alg == Alg::BinarySelect ? &(*op)->src2 : nullptr, src2);
+      wrap(op->alg == Alg::BinarySelect ? &op->src2 : nullptr, src2);
     return {};
   });
 }
@@ -217,11 +209,9 @@ quern_status_t quern_post_ops_append_prelu(quern_post_ops_t postOps, int mask) n
 
 quern_status_t quern_post_ops_get_params_prelu(const_quern_post_ops_t postOps, int index, int *mask) noexcept {
   return guarded([&]() -> Result<void> {
-    Result<const PostOp *> op = find(postOps, index, PostOp::Kind::Prelu, "prelu");
-    if (!op)
-      return op.takeError();
+    QUERN_ASSIGN_OR_RETURN(const PostOp *op, find(postOps, index, PostOp::Kind::Prelu, "prelu"));
     if (mask)
-      *mask = (*op)->mask;
+      *mask = op->mask;
     return {};
   });
 }
@@ -235,10 +225,8 @@ quern_status_t quern_post_ops_append_dw(quern_post_ops_t postOps, quern_data_typ
     op.kind = PostOp::Kind::Depthwise;
     for (auto [kept, given] : {std::pair(&op.depthwise.weights, weights), std::pair(&op.depthwise.bias, bias),
                                std::pair(&op.depthwise.dst, dst)}) {
-      Result<DataType> element = checkedEnum<DataType>("data type", given);
-      if (!element)
-        return element.takeError();
-      *kept = *element;
+      QUERN_ASSIGN_OR_RETURN(DataType element, checkedEnum<DataType>("data type", given));
+      *kept = element;
     }
     if (op.depthwise.weights == DataType::Undef || op.depthwise.dst == DataType::Undef)
       return invalidArguments("the data type of weights or destination is undefined");
@@ -254,14 +242,12 @@ quern_status_t quern_post_ops_get_params_dw(const_quern_post_ops_t postOps, int 
                                             quern_data_type_t *bias, quern_data_type_t *dst, quern_dim_t *kernel,
                                             quern_dim_t *stride, quern_dim_t *padding) noexcept {
   return guarded([&]() -> Result<void> {
-    Result<const PostOp *> op = find(postOps, index, PostOp::Kind::Depthwise, "convolution");
-    if (!op)
-      return op.takeError();
+    QUERN_ASSIGN_OR_RETURN(const PostOp *op, find(postOps, index, PostOp::Kind::Depthwise, "convolution"));
     const auto give = [](auto *result, auto value) {
       if (result)
         *result = static_cast<std::remove_pointer_t<decltype(result)>>(value);
     };
-    const auto &kept = (*op)->depthwise;
+    const auto &kept = op->depthwise;
     give(weights, static_cast<int>(kept.weights)), give(bias, static_cast<int>(kept.bias)),
         give(dst, static_cast<int>(kept.dst));
     give(kernel, kept.kernel), give(stride, kept.stride), give(padding, kept.padding);

@@ -45,21 +45,13 @@ struct CompileQuestion {
 };
 
 Result<CompileQuestion> makeQuestion(const char *line, const char *targetText) {
-  Result<Target> target = targetText ? Target::parse(targetText) : Result<Target>(Target::host());
-  if (!target)
-    return target.takeError();
-  Result<PrimitiveDesc> desc = PrimitiveDesc::parse(line);
-  if (!desc)
-    return desc.takeError();
-  Result<VerifiedProblem> verified = readAndVerify(*desc, *target);
-  if (!verified)
-    return verified.takeError();
-  if (verified->isNoop)
-    return Error{Status::NotRequired, concat("nothing is compiled for an empty tensor: ", verified->desc.text())};
-  Result<Compiler> compiler = Compiler::get();
-  if (!compiler)
-    return compiler.takeError();
-  return CompileQuestion{*compiler, verified->desc.canonicalBytes(), target->text()};
+  QUERN_ASSIGN_OR_RETURN(Target target, targetText ? Target::parse(targetText) : Result<Target>(Target::host()));
+  QUERN_ASSIGN_OR_RETURN(PrimitiveDesc desc, PrimitiveDesc::parse(line));
+  QUERN_ASSIGN_OR_RETURN(VerifiedProblem verified, readAndVerify(desc, target));
+  if (verified.isNoop)
+    return Error{Status::NotRequired, concat("nothing is compiled for an empty tensor: ", verified.desc.text())};
+  QUERN_ASSIGN_OR_RETURN(Compiler compiler, Compiler::get());
+  return CompileQuestion{compiler, verified.desc.canonicalBytes(), target.text()};
 }
 
 Result<void> give(Result<std::string> bytes, quern_blob_t *blob) {
@@ -149,10 +141,8 @@ quern_status_t quern_compile(const char *line, const char *target, quern_code_fo
     QUERN_REQUIRE("line", line);
     if (form < quern_form_emit || form > quern_form_debug_object)
       return invalidArguments("code form ", static_cast<int>(form), " is not one of quern_code_form_t (1 to 10)");
-    Result<CompileQuestion> question = makeQuestion(line, target);
-    if (!question)
-      return question.takeError();
-    return give(question->compiler.compile(question->descriptor, question->target, form), blob);
+    QUERN_ASSIGN_OR_RETURN(CompileQuestion question, makeQuestion(line, target));
+    return give(question.compiler.compile(question.descriptor, question.target, form), blob);
   });
 }
 
@@ -161,10 +151,8 @@ quern_status_t quern_explain(const char *line, const char *target, quern_blob_t 
     QUERN_REQUIRE("blob", blob);
     *blob = nullptr;
     QUERN_REQUIRE("line", line);
-    Result<CompileQuestion> question = makeQuestion(line, target);
-    if (!question)
-      return question.takeError();
-    return give(question->compiler.explain(question->descriptor, question->target), blob);
+    QUERN_ASSIGN_OR_RETURN(CompileQuestion question, makeQuestion(line, target));
+    return give(question.compiler.explain(question.descriptor, question.target), blob);
   });
 }
 

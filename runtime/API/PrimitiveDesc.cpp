@@ -31,13 +31,11 @@ Result<void> api::create(quern_primitive_desc_t *handle, quern_engine_t engine, 
                          const PrimitiveDesc *hint, ReorderSides sides) {
   // The bytes of a problem lack attributes that no primitive implements, so they are refused before a look-up by bytes.
   if (desc.attr.uncomputed)
-    if (Result<void> refused = desc.attr.validate(); !refused)
-      return refused;
+    QUERN_RETURN_IF_ERROR(desc.attr.validate());
   const bool hasTiers = desc.attr.tiers != Tiers::Default; // not part of the problem, which other descriptors share
-  auto problem = Problem::create(unwrap(engine), hasTiers ? withoutTiers(desc) : desc, hint, sides);
-  if (!problem)
-    return problem.takeError();
-  auto object = std::make_unique<PrimitiveDescObject>(PrimitiveDescObject{std::move(*problem)});
+  QUERN_ASSIGN_OR_RETURN(auto problem,
+                         Problem::create(unwrap(engine), hasTiers ? withoutTiers(desc) : desc, hint, sides));
+  auto object = std::make_unique<PrimitiveDescObject>(PrimitiveDescObject{std::move(problem)});
   if (hasTiers) {
     Attributes given = object->problem->verified().desc.attr;
     object->tiers = given.tiers = desc.attr.tiers;
@@ -91,15 +89,12 @@ quern_status_t quern_softmax_forward_primitive_desc_create(quern_primitive_desc_
     QUERN_REQUIRE("primitive_desc", handle);
     *handle = nullptr;
     QUERN_REQUIRE("engine", engine, "src_desc", src, "dst_desc", dst);
-    if (Result<void> ok = checkForward("softmax", prop); !ok)
-      return ok;
-    Result<Alg> algorithm = softmaxAlgorithm(alg);
-    if (!algorithm)
-      return algorithm.takeError();
+    QUERN_RETURN_IF_ERROR(checkForward("softmax", prop));
+    QUERN_ASSIGN_OR_RETURN(Alg algorithm, softmaxAlgorithm(alg));
     PrimitiveDesc desc; // filled in place: descriptors are large
     auto &softmax = desc.op.emplace<SoftmaxDesc>();
     softmax.prop = fromC<PropKind>(prop);
-    softmax.alg = *algorithm;
+    softmax.alg = algorithm;
     softmax.src = *unwrap(src);
     softmax.dst = *unwrap(dst);
     softmax.axis = axis;
@@ -118,12 +113,10 @@ quern_status_t quern_softmax_backward_primitive_desc_create(quern_primitive_desc
     QUERN_REQUIRE("primitive_desc", handle);
     *handle = nullptr;
     QUERN_REQUIRE("engine", engine, "diff_src_desc", diffSrc, "diff_dst_desc", diffDst, "dst_desc", dst);
-    Result<Alg> algorithm = softmaxAlgorithm(alg);
-    if (!algorithm)
-      return algorithm.takeError();
+    QUERN_ASSIGN_OR_RETURN(Alg algorithm, softmaxAlgorithm(alg));
     SoftmaxDesc softmax;
     softmax.prop = PropKind::BackwardData;
-    softmax.alg = *algorithm;
+    softmax.alg = algorithm;
     softmax.diffSrc = *unwrap(diffSrc);
     softmax.diffDst = *unwrap(diffDst);
     softmax.dst = *unwrap(dst);
@@ -142,8 +135,7 @@ quern_status_t quern_eltwise_forward_primitive_desc_create(quern_primitive_desc_
     QUERN_REQUIRE("primitive_desc", handle);
     *handle = nullptr;
     QUERN_REQUIRE("engine", engine, "src_desc", src, "dst_desc", dst);
-    if (Result<void> ok = checkForward("eltwise", prop); !ok)
-      return ok;
+    QUERN_RETURN_IF_ERROR(checkForward("eltwise", prop));
     PrimitiveDesc desc; // filled in place: descriptors are large
     auto &eltwise = desc.op.emplace<EltwiseDesc>();
     eltwise.prop = fromC<PropKind>(prop);
@@ -238,12 +230,10 @@ quern_status_t quern_sum_primitive_desc_create(quern_primitive_desc_t *handle, q
     QUERN_REQUIRE("primitive_desc", handle);
     *handle = nullptr;
     QUERN_REQUIRE("engine", engine, "scales", scales, "src_descs", srcs);
-    Result<std::vector<TensorDesc>> sources = sourcesOf(n, srcs);
-    if (!sources)
-      return sources.takeError();
+    QUERN_ASSIGN_OR_RETURN(std::vector<TensorDesc> sources, sourcesOf(n, srcs));
     SumDesc sum;
     sum.scales.assign(scales, scales + n);
-    sum.srcs = std::move(*sources);
+    sum.srcs = std::move(sources);
     if (dst)
       sum.dst = *unwrap(dst);
     return create(handle, engine, {std::move(sum), attributesOf(attr)}, nullptr);
@@ -258,12 +248,10 @@ quern_status_t quern_concat_primitive_desc_create(quern_primitive_desc_t *handle
     QUERN_REQUIRE("primitive_desc", handle);
     *handle = nullptr;
     QUERN_REQUIRE("engine", engine, "src_descs", srcs);
-    Result<std::vector<TensorDesc>> sources = sourcesOf(n, srcs);
-    if (!sources)
-      return sources.takeError();
+    QUERN_ASSIGN_OR_RETURN(std::vector<TensorDesc> sources, sourcesOf(n, srcs));
     ConcatDesc concat;
     concat.axis = axis;
-    concat.srcs = std::move(*sources);
+    concat.srcs = std::move(sources);
     if (dst)
       concat.dst = *unwrap(dst);
     return create(handle, engine, {std::move(concat), attributesOf(attr)}, nullptr);

@@ -195,10 +195,8 @@ bool isDescQuery(quern_query_t what) { return what >= quern_query_some_md && wha
 Result<void> query(const Problem &problem, quern_query_t what, int index, void *result) {
   if (!isDescQuery(what))
     return std::visit(KindQuery{problem, what, result}, problem.verified().desc.op);
-  Result<const TensorDesc *> desc = queryDesc(problem, what, index);
-  if (!desc)
-    return desc.takeError();
-  wrap(*desc, static_cast<const_quern_memory_desc_t *>(result));
+  QUERN_ASSIGN_OR_RETURN(const TensorDesc *desc, queryDesc(problem, what, index));
+  wrap(desc, static_cast<const_quern_memory_desc_t *>(result));
   return {};
 }
 

@@ -25,20 +25,18 @@ quern_status_t quern_set_remote_cache(const quern_remote_cache_t *remote) noexce
     constexpr int most = RemoteConfig::maxMilliseconds;
     if (remote->wait_milliseconds < -1 || remote->wait_milliseconds > most)
       return invalidArguments("wait_milliseconds is ", remote->wait_milliseconds, "; it must be -1 to ", most);
-    Result<RemoteConfig> config = RemoteConfig::fromEnvironment();
-    if (!config)
-      return config.takeError();
+    QUERN_ASSIGN_OR_RETURN(RemoteConfig config, RemoteConfig::fromEnvironment());
     const auto take = [](std::string &text, const char *given) { text = given ? given : text; };
-    take(config->servers, remote->servers);
-    take(config->publicKeys, remote->public_keys);
-    take(config->signingKey, remote->signing_key);
-    take(config->passwordFile, remote->password_file);
-    take(config->tokenFile, remote->token_file);
+    take(config.servers, remote->servers);
+    take(config.publicKeys, remote->public_keys);
+    take(config.signingKey, remote->signing_key);
+    take(config.passwordFile, remote->password_file);
+    take(config.tokenFile, remote->token_file);
     if (remote->milliseconds > 0)
-      config->milliseconds = static_cast<uint32_t>(remote->milliseconds);
+      config.milliseconds = static_cast<uint32_t>(remote->milliseconds);
     if (remote->wait_milliseconds != 0)
-      config->waitMilliseconds = static_cast<uint32_t>(std::max(0, remote->wait_milliseconds));
-    return Kernels::process().remote().configure(*config);
+      config.waitMilliseconds = static_cast<uint32_t>(std::max(0, remote->wait_milliseconds));
+    return Kernels::process().remote().configure(config);
   });
 }
 

@@ -54,8 +54,7 @@ Result<void> createRnn(quern_primitive_desc_t *handle, quern_engine_t engine, co
   QUERN_REQUIRE("primitive_desc", handle);
   *handle = nullptr;
   QUERN_REQUIRE("engine", engine);
-  if (Result<void> ok = checkForward("rnn", rnn.prop_kind); !ok)
-    return ok;
+  QUERN_RETURN_IF_ERROR(checkForward("rnn", rnn.prop_kind));
   PrimitiveDesc desc; // filled in place: descriptors are large
   fill(*desc.op.emplace<Boxed<RnnDesc>>(), rnn);
   desc.attr = attributesOf(attr);

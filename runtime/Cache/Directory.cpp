@@ -96,8 +96,7 @@ Result<std::shared_ptr<OpenDirectory>> OpenDirectory::open(const std::string &pa
   if (fd < 0 && errno == ENOENT) {
     if (!create)
       return std::shared_ptr<OpenDirectory>();
-    if (Result<void> made = makeDirectories(path); !made)
-      return made.takeError();
+    QUERN_RETURN_IF_ERROR(makeDirectories(path));
     fd = ::open(path.c_str(), flags);
   }
   if (fd < 0) {

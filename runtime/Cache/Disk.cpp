@@ -120,10 +120,8 @@ Result<std::shared_ptr<OpenDirectory>> DiskCache::open(bool create) const {
   if (opened && !opened->isCurrent())
     opened.reset();
   if (!opened) {
-    Result<std::shared_ptr<OpenDirectory>> directory = OpenDirectory::open(path, create);
-    if (!directory)
-      return directory;
-    opened = *directory;
+    QUERN_ASSIGN_OR_RETURN(std::shared_ptr<OpenDirectory> directory, OpenDirectory::open(path, create));
+    opened = directory;
   }
   return opened;
 }
@@ -193,8 +191,7 @@ KeyLock DiskCache::lock(const KernelKey &key, const std::function<bool()> &goesO
 
 Result<void> DiskCache::writeFile(const OpenDirectory &directory, const std::string &name, std::string_view bytes) {
   const std::string temporary = temporaryName();
-  if (Result<void> written = directory.writeNew(temporary, bytes); !written)
-    return written;
+  QUERN_RETURN_IF_ERROR(directory.writeNew(temporary, bytes));
   return directory.rename(temporary, name);
 }
 
@@ -230,16 +227,12 @@ void DiskCache::account(const OpenDirectory &directory, uint64_t added) {
 
 Result<std::vector<DiskCacheFile>> DiskCache::list() const {
   std::vector<DiskCacheFile> listed;
-  Result<std::shared_ptr<OpenDirectory>> directory = open(/*create=*/false);
+  QUERN_ASSIGN_OR_RETURN(std::shared_ptr<OpenDirectory> directory, open(/*create=*/false));
   if (!directory)
-    return directory.takeError();
-  if (!*directory)
     return listed;
-  Result<std::vector<OpenDirectory::File>> files = (*directory)->files();
-  if (!files)
-    return files.takeError();
-  sortByUse(*files);
-  for (OpenDirectory::File &file : *files)
+  QUERN_ASSIGN_OR_RETURN(std::vector<OpenDirectory::File> files, directory->files());
+  sortByUse(files);
+  for (OpenDirectory::File &file : files)
     if (isKernelName(file.name))
       listed.push_back({std::move(file.name), file.bytes, file.modifiedSeconds});
   return listed;
@@ -248,27 +241,21 @@ Result<std::vector<DiskCacheFile>> DiskCache::list() const {
 Result<DiskCache::Stored> DiskCache::read(const std::string &name) const {
   if (!isKernelName(name))
     return invalidArguments("\"", name, "\" is not the name of a cache file: 32 hexadecimal digits and ", suffix);
-  Result<std::shared_ptr<OpenDirectory>> directory = open(/*create=*/false);
+  QUERN_ASSIGN_OR_RETURN(std::shared_ptr<OpenDirectory> directory, open(/*create=*/false));
   if (!directory)
-    return directory.takeError();
-  if (!*directory)
     return runtimeError("there is no cache directory", isOff() ? "" : " ", path);
-  Result<std::optional<std::string>> bytes = (*directory)->read(name, maxFileBytes, INT64_MAX);
+  QUERN_ASSIGN_OR_RETURN(std::optional<std::string> bytes, directory->read(name, maxFileBytes, INT64_MAX));
   if (!bytes)
-    return bytes.takeError();
-  if (!*bytes)
     return runtimeError("there is no file ", name, " in ", path);
-  Stored stored{std::move(**bytes), {}};
+  Stored stored{std::move(*bytes), {}};
   stored.origin = takeOrigin(stored.bytes);
   return stored;
 }
 
 Result<std::vector<DiskCacheVerdict>> DiskCache::verify(bool removeBad) {
-  Result<std::vector<DiskCacheFile>> files = list();
-  if (!files)
-    return files.takeError();
+  QUERN_ASSIGN_OR_RETURN(std::vector<DiskCacheFile> files, list());
   std::vector<DiskCacheVerdict> verdicts;
-  for (DiskCacheFile &file : *files) {
+  for (DiskCacheFile &file : files) {
     DiskCacheVerdict verdict{std::move(file), {}, false};
     Result<Stored> stored = read(verdict.file.name);
     Result<Artifact> artifact = stored ? parseKernel(stored->bytes, nullptr) : Result<Artifact>(stored.error());
@@ -285,22 +272,18 @@ Result<std::vector<DiskCacheVerdict>> DiskCache::verify(bool removeBad) {
 }
 
 Result<uint64_t> DiskCache::clear() {
-  Result<std::shared_ptr<OpenDirectory>> directory = open(/*create=*/false);
-  if (!directory)
-    return directory.takeError();
+  QUERN_ASSIGN_OR_RETURN(std::shared_ptr<OpenDirectory> directory, open(/*create=*/false));
   uint64_t removed = 0;
-  if (!*directory)
+  if (!directory)
     return removed;
-  Result<std::vector<OpenDirectory::File>> files = (*directory)->files();
-  if (!files)
-    return files.takeError();
+  QUERN_ASSIGN_OR_RETURN(std::vector<OpenDirectory::File> files, directory->files());
   uint64_t kept = 0;
   std::string whyKept; // reason for the first remaining file
-  for (const OpenDirectory::File &file : *files) {
+  for (const OpenDirectory::File &file : files) {
     const bool isKernel = isKernelName(file.name);
     if (!isKernel && !std::string_view(file.name).starts_with(temporaryPrefix))
       continue;
-    if ((*directory)->remove(file.name)) {
+    if (directory->remove(file.name)) {
       removed += isKernel ? 1 : 0;
     } else if (const int error = errno; error != ENOENT) { // another process may have removed it
       whyKept = kept++ ? whyKept : concat(file.name, ": ", std::generic_category().message(error));

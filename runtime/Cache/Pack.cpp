@@ -86,10 +86,8 @@ Pack::~Pack() {
 }
 
 Result<std::shared_ptr<const Pack>> Pack::open(const std::string &path) {
-  Result<std::string_view> mapped = mapFile(path);
-  if (!mapped)
-    return mapped.takeError();
-  std::shared_ptr<Pack> pack(new Pack(path, *mapped, true));
+  QUERN_ASSIGN_OR_RETURN(std::string_view mapped, mapFile(path));
+  std::shared_ptr<Pack> pack(new Pack(path, mapped, true));
   if (Result<void> read = pack->read(); !read)
     return runtimeError("the pack ", path, " is refused: ", read.error().message);
   return std::shared_ptr<const Pack>(std::move(pack));
@@ -222,16 +220,14 @@ Result<std::string> writePack(const std::vector<std::string_view> &artifacts) {
 }
 
 Result<Artifact> checkEntry(const Pack &pack, const Pack::Entry &entry) {
-  Result<Artifact> artifact = Artifact::parse(entry.artifact);
-  if (!artifact)
-    return artifact;
-  if (digestOf(artifact->keyBytes) != entry.digest)
+  QUERN_ASSIGN_OR_RETURN(Artifact artifact, Artifact::parse(entry.artifact));
+  if (digestOf(artifact.keyBytes) != entry.digest)
     return runtimeError("the index has it under another key");
-  if (artifact->buildId != pack.buildId())
-    return runtimeError("it is of build ", artifact->buildId, "; the pack is of ", pack.buildId());
+  if (artifact.buildId != pack.buildId())
+    return runtimeError("it is of build ", artifact.buildId, "; the pack is of ", pack.buildId());
   const auto &targets = pack.targets();
-  if (std::none_of(targets.begin(), targets.end(), [&](const Target &own) { return own.text() == artifact->target; }))
-    return runtimeError("it is for ", artifact->target, ", which is not a target of the pack");
+  if (std::none_of(targets.begin(), targets.end(), [&](const Target &own) { return own.text() == artifact.target; }))
+    return runtimeError("it is for ", artifact.target, ", which is not a target of the pack");
   return artifact;
 }
 

@@ -8,13 +8,9 @@ namespace quern {
 
 /// Opens the library with this configuration. Requires the lock.
 Result<void> RemoteCache::open(const RemoteConfig &config) {
-  Result<std::string> path = library();
-  if (!path)
-    return path.takeError();
-  Result<std::unique_ptr<Remote>> opened = Remote::open(*path, config, report);
-  if (!opened)
-    return opened.takeError();
-  all.push_back(std::move(*opened));
+  QUERN_ASSIGN_OR_RETURN(std::string path, library());
+  QUERN_ASSIGN_OR_RETURN(std::unique_ptr<Remote> opened, Remote::open(path, config, report));
+  all.push_back(std::move(opened));
   patienceMs = config.waitMilliseconds;
   current = all.back().get();
   isRefused = false;

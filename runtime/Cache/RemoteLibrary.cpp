@@ -36,12 +36,10 @@ Result<bool> answerOf(int status, const TextSink &error) {
 
 Result<std::optional<RemoteArtifact>> artifactOf(int status, TextSink &bytes, const quern_remote_origin &origin,
                                                  const TextSink &error) {
-  Result<bool> answer = answerOf(status, error);
-  if (!answer)
-    return answer.takeError();
+  QUERN_ASSIGN_OR_RETURN(bool answer, answerOf(status, error));
   if (bytes.failed)
     return Error{Status::OutOfMemory, "out of memory while receiving a kernel"};
-  return *answer ? std::optional(RemoteArtifact{std::move(bytes.text), origin}) : std::nullopt;
+  return answer ? std::optional(RemoteArtifact{std::move(bytes.text), origin}) : std::nullopt;
 }
 
 std::string variable(const char *name) {
@@ -70,15 +68,12 @@ Result<RemoteConfig> RemoteConfig::fromEnvironment() {
                       variable("QUERN_REMOTE_TOKEN_FILE")};
   for (const auto &[name, value] : {std::pair("QUERN_REMOTE_MS", &config.milliseconds),
                                     std::pair("QUERN_REMOTE_WAIT_MS", &config.waitMilliseconds)})
-    if (Result<void> read = readMilliseconds(name, *value); !read)
-      return read.takeError();
+    QUERN_RETURN_IF_ERROR(readMilliseconds(name, *value));
   return config;
 }
 
 Result<std::unique_ptr<Remote>> Remote::open(const std::string &path, const RemoteConfig &config, Report report) {
-  Result<const quern_remote_api *> api = openLibrary(path);
-  if (!api)
-    return api.takeError();
+  QUERN_ASSIGN_OR_RETURN(const quern_remote_api *api, openLibrary(path));
   const quern_remote_config given{config.servers.c_str(),
                                   config.signingKey.c_str(),
                                   config.publicKeys.c_str(),
@@ -89,17 +84,14 @@ Result<std::unique_ptr<Remote>> Remote::open(const std::string &path, const Remo
                                   nullptr};
   TextSink error;
   quern_remote *remote = nullptr;
-  if (Result<bool> opened = answerOf((*api)->open(&given, &remote, &error.sink), error); !opened)
-    return opened.takeError();
-  return std::unique_ptr<Remote>(new Remote(*api, remote));
+  QUERN_RETURN_IF_ERROR(answerOf(api->open(&given, &remote, &error.sink), error));
+  return std::unique_ptr<Remote>(new Remote(api, remote));
 }
 
 Result<void> Remote::generateKeys(const std::string &libraryPath, const std::string &path) {
-  Result<const quern_remote_api *> api = openLibrary(libraryPath);
-  if (!api)
-    return api.takeError();
+  QUERN_ASSIGN_OR_RETURN(const quern_remote_api *api, openLibrary(libraryPath));
   TextSink error;
-  Result<bool> made = answerOf((*api)->generate_keys(path.c_str(), &error.sink), error);
+  Result<bool> made = answerOf(api->generate_keys(path.c_str(), &error.sink), error);
   return made ? Result<void>() : Result<void>(made.takeError());
 }
 
@@ -173,9 +165,7 @@ Result<void> Remote::list(const std::function<void(std::string_view name)> &each
   } names;
   TextSink error;
   const quern_remote_sink sink{&Names::write, &names};
-  Result<bool> listed = answerOf(api->list(remote, &sink, &error.sink), error);
-  if (!listed)
-    return listed.takeError();
+  QUERN_RETURN_IF_ERROR(answerOf(api->list(remote, &sink, &error.sink), error));
   if (names.failed)
     return Error{Status::OutOfMemory, "out of memory while listing entries"};
   for (const std::string &name : names.all)

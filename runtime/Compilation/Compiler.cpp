@@ -28,10 +28,8 @@ Result<Compiler> Compiler::get() {
     return Compiler(nullptr);
   if (!choice.empty() && choice != "library")
     return invalidArguments("QUERN_COMPILER is '", choice, "'; it must be library or process");
-  Result<const CompilerLibrary *> library = CompilerLibrary::get();
-  if (!library)
-    return library.takeError();
-  return Compiler(*library);
+  QUERN_ASSIGN_OR_RETURN(const CompilerLibrary *library, CompilerLibrary::get());
+  return Compiler(library);
 }
 
 Result<std::string> Compiler::compile(std::string_view descriptor, const std::string &target, int form,

@@ -49,14 +49,14 @@ private:
   sigset_t saved;
 };
 
-struct Job {
+struct CompilerJob {
   const std::function<void()> &work;
   const locale_t locale = uselocale(nullptr); ///< the caller's locale
   std::exception_ptr thrown{};
 };
 
 void *runJob(void *context) noexcept {
-  auto &job = *static_cast<Job *>(context);
+  auto &job = *static_cast<CompilerJob *>(context);
   (void)uselocale(job.locale);
   try {
     job.work();
@@ -67,7 +67,7 @@ void *runJob(void *context) noexcept {
 }
 
 /// Returns 0, or the error number if no thread can be created.
-int runOnThread(Job &job) {
+int runOnThread(CompilerJob &job) {
   pthread_attr_t attributes;
   if (const int failed = pthread_attr_init(&attributes))
     return failed;
@@ -87,7 +87,7 @@ int runOnThread(Job &job) {
 } // namespace
 
 Result<void> onCompilerStack(const std::function<void()> &work) {
-  Job job{work};
+  CompilerJob job{work};
   if (const int failed = runOnThread(job)) {
     const size_t left = stackLeft();
     if (left < enough)

@@ -45,15 +45,13 @@ __attribute__((constructor)) void findFolder() noexcept {
 using ByteSink = StringSink<quern_byte_sink>;
 
 Result<const quern_compiler_api *> openLibrary() {
-  Result<std::string> path = CompilerLibrary::path();
-  if (!path)
-    return path.takeError();
-  return openApi<quern_compiler_api>(*path, "quern_compiler_get_api", QUERN_COMPILER_API_VERSION,
+  QUERN_ASSIGN_OR_RETURN(std::string path, CompilerLibrary::path());
+  return openApi<quern_compiler_api>(path, "quern_compiler_get_api", QUERN_COMPILER_API_VERSION,
                                      "a kernel must be compiled, but the compiler", "Quern compiler",
                                      [&](const quern_compiler_api &api) {
                                        return compilerBuildId() == api.build_id
                                                   ? std::optional<Error>()
-                                                  : runtimeError(*path, " is of build ", api.build_id,
+                                                  : runtimeError(path, " is of build ", api.build_id,
                                                                  "; this libquern is of build ", compilerBuildId());
                                      });
 }
@@ -112,8 +110,7 @@ Result<const CompilerLibrary *> CompilerLibrary::get() {
   std::lock_guard lock(mutex);
   if (!library) {
     Result<const quern_compiler_api *> api = nullptr;
-    if (Result<void> ran = onCompilerStack([&] { api = openLibrary(); }); !ran)
-      return ran.takeError();
+    QUERN_RETURN_IF_ERROR(onCompilerStack([&] { api = openLibrary(); }));
     if (!api)
       return api.takeError();
     library = CompilerLibrary(*api);
@@ -126,13 +123,11 @@ Result<std::string> CompilerLibrary::ask(Function function, const quern_compile_
   const ForkSection section;
   ByteSink result, error, times;
   int status = 0;
-  Result<void> ran = onCompilerStack([&] {
+  QUERN_RETURN_IF_ERROR(onCompilerStack([&] {
     status = function(&request, &result.sink, &error.sink);
     if (stageTimes) // the compiler stores them per thread
       api->stage_times(&times.sink);
-  });
-  if (!ran)
-    return ran.takeError();
+  }));
   if (stageTimes)
     *stageTimes = std::move(times.text);
   return finish(status, result, error);
@@ -158,13 +153,10 @@ Result<CompilerLibrary::Linked> CompilerLibrary::link(std::string_view artifact,
   linked.entries.resize(entryCount);
   void *owner = nullptr;
   int status = 0;
-  Result<void> ran = onCompilerStack([&] {
+  QUERN_RETURN_IF_ERROR(onCompilerStack([&] {
     status = api->link(artifact.data(), artifact.size(), linked.entries.data(), entryCount, &owner, &error.sink);
-  });
-  if (!ran)
-    return ran.takeError();
-  if (Result<std::string> done = finish(status, none, error); !done)
-    return done.takeError();
+  }));
+  QUERN_RETURN_IF_ERROR(finish(status, none, error));
   linked.owner = std::shared_ptr<void>(owner, [release = api->release](void *linkedObject) {
     const ForkSection ofRelease;
     release(linkedObject);

@@ -49,19 +49,11 @@ struct Limits {
 };
 
 Result<Limits> limits() {
-  Result<int64_t> seconds = limitOf("QUERN_COMPILER_SECONDS", "seconds", 60, 1, 86400);
-  if (!seconds)
-    return seconds.takeError();
-  Result<int64_t> mib = limitOf("QUERN_COMPILER_MIB", "MiB", 4096, 512, 1 << 20);
-  if (!mib)
-    return mib.takeError();
-  Result<std::string> program = fileBesideLibrary("QUERN_COMPILER_PROCESS", "quern-compiler-process");
-  if (!program)
-    return program.takeError();
-  Result<std::string> library = CompilerLibrary::path();
-  if (!library)
-    return library.takeError();
-  return Limits{{std::move(*program), std::move(*library), *mib, *seconds}};
+  QUERN_ASSIGN_OR_RETURN(int64_t seconds, limitOf("QUERN_COMPILER_SECONDS", "seconds", 60, 1, 86400));
+  QUERN_ASSIGN_OR_RETURN(int64_t mib, limitOf("QUERN_COMPILER_MIB", "MiB", 4096, 512, 1 << 20));
+  QUERN_ASSIGN_OR_RETURN(std::string program, fileBesideLibrary("QUERN_COMPILER_PROCESS", "quern-compiler-process"));
+  QUERN_ASSIGN_OR_RETURN(std::string library, CompilerLibrary::path());
+  return Limits{{std::move(program), std::move(library), mib, seconds}};
 }
 
 /// True if requests of this thread may be aborted.
@@ -144,8 +136,7 @@ Result<void> Pool::acquire(const Limits &limits, Lease &lease) {
     all.reserve(all.size() + 1);
     idle.reserve(all.size() + 1); // so that giveBack() cannot fail
     auto started = std::make_unique<CompilerChild>();
-    if (Result<void> done = started->start(limits.settings); !done)
-      return done;
+    QUERN_RETURN_IF_ERROR(started->start(limits.settings));
     all.push_back(started.get());
     lease.child = started.release();
   }
@@ -207,8 +198,7 @@ std::string requestOf(RequestKind kind, std::string_view descriptor, const std::
 Result<std::string> ask(const Limits &limits, std::string_view request, std::string_view descriptor,
                         const std::string &target, bool &mayRetry) {
   Pool::Lease lease;
-  if (Result<void> acquired = Pool::process().acquire(limits, lease); !acquired)
-    return acquired.takeError();
+  QUERN_RETURN_IF_ERROR(Pool::process().acquire(limits, lease));
   std::string answer;
   Pool::process().expose(lease.child);
   const CompilerChild::Outcome outcome = lease.child->exchange(request, answer, limits.deadline());
@@ -228,14 +218,12 @@ Result<std::string> ask(const Limits &limits, std::string_view request, std::str
 
 Result<std::string> answerTo(RequestKind kind, std::string_view descriptor, const std::string &target, int form,
                              std::string *stageTimes, const std::string &source = "") {
-  Result<Limits> now = limits();
-  if (!now)
-    return now.takeError();
+  QUERN_ASSIGN_OR_RETURN(Limits now, limits());
   const std::string request = requestOf(kind, descriptor, target, form, source);
   bool mayRetry = false, isLast = false;
-  Result<std::string> answer = ask(*now, request, descriptor, target, mayRetry);
+  Result<std::string> answer = ask(now, request, descriptor, target, mayRetry);
   if (!answer && mayRetry)
-    answer = ask(*now, request, descriptor, target, isLast);
+    answer = ask(now, request, descriptor, target, isLast);
   if (!answer)
     return answer.takeError();
   ByteReader reader(*answer);

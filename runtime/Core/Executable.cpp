@@ -52,17 +52,11 @@ Result<void> Executable::checkArguments(const Artifact &artifact, const Verified
 }
 
 Result<void> Executable::take(Artifact &&artifact, std::string &&bytes, std::span<void *const> functions) {
-  Result<std::vector<KernelStep>> loaded = stepsOf(artifact, functions);
-  if (!loaded)
-    return loaded.takeError();
-  stepList = std::move(*loaded);
-  if (Result<void> taken = launch.take(artifact, steps()); !taken)
-    return taken;
+  QUERN_ASSIGN_OR_RETURN(stepList, stepsOf(artifact, functions));
+  QUERN_RETURN_IF_ERROR(launch.take(artifact, steps()));
   kernelShared = artifact.sharedScratchBytes;
-  Result<int64_t> shared = sharedBytes(launch.knownRegionBytes());
-  if (!shared)
-    return shared.takeError();
-  scratchNeeds = {artifact.scratchBytesPerThread, *shared};
+  QUERN_ASSIGN_OR_RETURN(int64_t shared, sharedBytes(launch.knownRegionBytes()));
+  scratchNeeds = {artifact.scratchBytesPerThread, shared};
   argumentList = artifact.arguments;
   seconds = estimateOf(artifact);
   keyText = digestOf(artifact.keyBytes).hex();

@@ -80,8 +80,7 @@ Result<void> check(const GemmCall &call) {
        isFloat ? DataType::F32 : DataType::S8},
       {"C", "ldc", call.c, call.m, call.n, call.ldc, isFloat ? DataType::F32 : DataType::S32}};
   for (const StoredMatrix &matrix : matrices)
-    if (Result<void> ok = check(matrix); !ok)
-      return ok;
+    QUERN_RETURN_IF_ERROR(check(matrix));
   if (isFloat)
     return {};
   if (!isOneOf(call.offsetc, "Ff") && !isOneOf(call.offsetc, "Cc") && !isOneOf(call.offsetc, "Rr"))
@@ -111,8 +110,7 @@ Result<void> checkApart(const GemmCall &call) {
     return {};
   };
   const bool transposesA = isOneOf(call.transa, "Tt"), transposesB = isOneOf(call.transb, "Tt");
-  if (Result<void> ok = check("A", matrixOf(call.m, call.k, call.lda, transposesA, call.srcType), call.a); !ok)
-    return ok;
+  QUERN_RETURN_IF_ERROR(check("A", matrixOf(call.m, call.k, call.lda, transposesA, call.srcType), call.a));
   if (Result<void> ok =
           check("B", matrixOf(call.k, call.n, call.ldb, transposesB, isFloat ? DataType::F32 : DataType::S8), call.b);
       !ok)
@@ -163,17 +161,11 @@ public:
       if (kernels[kind.index()])
         return kernels[kind.index()];
     }
-    Result<PrimitiveDesc> desc = describe(kind);
-    if (!desc)
-      return desc.takeError();
-    Result<std::shared_ptr<const Problem>> problem = Problem::create(engine.get(), *desc, nullptr);
-    if (!problem)
-      return problem.takeError();
-    Result<AcquiredKernel> acquired = (*problem)->acquire();
-    if (!acquired)
-      return acquired.takeError();
+    QUERN_ASSIGN_OR_RETURN(PrimitiveDesc desc, describe(kind));
+    QUERN_ASSIGN_OR_RETURN(std::shared_ptr<const Problem> problem, Problem::create(engine.get(), desc, nullptr));
+    QUERN_ASSIGN_OR_RETURN(AcquiredKernel acquired, problem->acquire());
     std::lock_guard lock(mutex);
-    return kernels[kind.index()] = std::move(acquired->executable);
+    return kernels[kind.index()] = std::move(acquired.executable);
   }
 
 private:
@@ -216,17 +208,13 @@ Result<void> execute(const Executable &kernel, const GemmKind &kind, GemmCall ca
 } // namespace
 
 Result<void> runGemm(const GemmCall &call, threadpool_interop::threadpool_iface *pool, bool ownThreads) {
-  if (Result<void> checked = check(call); !checked)
-    return checked;
+  QUERN_RETURN_IF_ERROR(check(call));
   if (call.m == 0 || call.n == 0 || call.k == 0)
     return {};
-  if (Result<void> apart = checkApart(call); !apart)
-    return apart;
+  QUERN_RETURN_IF_ERROR(checkApart(call));
   const GemmKind kind = sortOf(call);
-  Result<std::shared_ptr<const Executable>> kernel = GemmKernels::process().get(kind);
-  if (!kernel)
-    return kernel.takeError();
-  return execute(**kernel, kind, call, contextOn(pool, ownThreads));
+  QUERN_ASSIGN_OR_RETURN(std::shared_ptr<const Executable> kernel, GemmKernels::process().get(kind));
+  return execute(*kernel, kind, call, contextOn(pool, ownThreads));
 }
 
 } // namespace quern

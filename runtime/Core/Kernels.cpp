@@ -88,11 +88,10 @@ Result<AcquiredKernel> loadKernel(Artifact artifact, std::string bytes, const Ve
                                   quern_origin_t origin, const Kernels::DeviceRef &device,
                                   const Kernels::Stores &stores, std::optional<Compiler> compiler = std::nullopt) {
   const int64_t start = nowNs();
-  auto executable = device ? loadOnDevice(std::move(artifact), std::move(bytes), problem, device, stores)
-                           : loadOnHost(std::move(artifact), std::move(bytes), problem, compiler);
-  if (!executable)
-    return executable.takeError();
-  return AcquiredKernel{std::move(*executable), origin, 0, nowNs() - start, nullptr};
+  QUERN_ASSIGN_OR_RETURN(auto executable,
+                         device ? loadOnDevice(std::move(artifact), std::move(bytes), problem, device, stores)
+                                : loadOnHost(std::move(artifact), std::move(bytes), problem, compiler));
+  return AcquiredKernel{std::move(executable), origin, 0, nowNs() - start, nullptr};
 }
 
 /// Returns true if the contents of an artifact prevent its loading, so that its file must be removed. Other causes may
@@ -113,10 +112,8 @@ Result<AcquiredKernel> loadBlobOnDevice(Artifact artifact, const BlobParts &part
                                         const Kernels::DeviceRef &device) {
   const int64_t start = nowNs();
   const std::string native = nativeIn(parts.native, artifact.keyBytes, *device);
-  auto loaded = device->load(std::move(artifact), std::string(parts.artifact), problem, native);
-  if (!loaded)
-    return loaded.takeError();
-  return AcquiredKernel{std::move(*loaded), quern_origin_blob, 0, nowNs() - start, nullptr};
+  QUERN_ASSIGN_OR_RETURN(auto loaded, device->load(std::move(artifact), std::string(parts.artifact), problem, native));
+  return AcquiredKernel{std::move(loaded), quern_origin_blob, 0, nowNs() - start, nullptr};
 }
 
 /// Returns a key that includes the address of the device, because code is loaded for one device in one context. The
@@ -178,10 +175,7 @@ Result<AcquiredKernel> Kernels::acquire(const Request &request, const std::funct
   } making{make};
   const auto maker = [&making]() -> Result<MemoryCache::Value> {
     making.hasRun = true;
-    Result<AcquiredKernel> made = making.make();
-    if (!made)
-      return made.takeError();
-    making.acquired = std::move(*made);
+    QUERN_ASSIGN_OR_RETURN(making.acquired, making.make());
     return making.acquired.executable;
   };
   for (;;) {
@@ -290,11 +284,8 @@ Result<AcquiredKernel> Kernels::fromDisk(DiskCache &disk, const Request &request
 Result<AcquiredKernel> Kernels::fromPacks(DiskCache &disk, const Request &request) {
   AcquiredKernel acquired;
   packSet.lookup(request.problem.desc, request.key, request.target, [&](Packs::Hit &&hit) -> Result<void> {
-    Result<AcquiredKernel> loaded = loadKernel(std::move(hit.artifact), std::move(hit.bytes), request.problem,
-                                               quern_origin_pack, request.device, {&disk, &remoteCache});
-    if (!loaded)
-      return loaded.takeError();
-    acquired = std::move(*loaded);
+    QUERN_ASSIGN_OR_RETURN(acquired, loadKernel(std::move(hit.artifact), std::move(hit.bytes), request.problem,
+                                                quern_origin_pack, request.device, {&disk, &remoteCache}));
     acquired.pack = std::move(hit.pack);
     return {};
   });

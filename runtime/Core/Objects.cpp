@@ -44,18 +44,16 @@ void Memory::replace(int index, void *handle, bool isReachable) {
 
 Result<void> Memory::setBuffer(int index, void *handle) {
   const bool isOnDevice = engine.get() && engine->device;
-  Result<PointedMemory> found = isOnDevice ? engine->device->find(handle) : findAnywhere(handle);
-  if (!found)
-    return found.takeError();
-  if (handle && isOnDevice && found->kind == MemoryKind::Unknown)
+  QUERN_ASSIGN_OR_RETURN(PointedMemory found, isOnDevice ? engine->device->find(handle) : findAnywhere(handle));
+  if (handle && isOnDevice && found.kind == MemoryKind::Unknown)
     return invalidArguments(
         "the handle is not memory that ", engine->device->name(),
         " can use; it must be device, host or shared memory that Level Zero allocated in the engine's context");
-  if (!isOnDevice && found->kind == MemoryKind::Device)
+  if (!isOnDevice && found.kind == MemoryKind::Device)
     return invalidArguments("the handle is memory of a Level Zero device, which a cpu engine cannot access");
-  replace(index, handle, found->kind != MemoryKind::Device);
+  replace(index, handle, found.kind != MemoryKind::Device);
   if (index == 0)
-    allocation = found->allocation;
+    allocation = found.allocation;
   return {};
 }
 
@@ -100,11 +98,9 @@ Result<void> Memory::allocate(int index) {
   if (needed == 0)
     return {};
   if (engine->device) {
-    Result<void *> made = engine->device->allocate(needed);
-    if (!made)
-      return made.takeError();
-    replace(index, *made, false);
-    owned(index) = *made;
+    QUERN_ASSIGN_OR_RETURN(void *made, engine->device->allocate(needed));
+    replace(index, made, false);
+    owned(index) = made;
     if (index == 0)
       allocation = newAllocation();
     return {};

@@ -76,8 +76,7 @@ Result<std::unique_ptr<Primitive>> Primitive::make(PrimitiveDescObject desc, Res
   if (!acquired)
     return acquired.takeError();
   std::unique_ptr<Primitive> primitive(new Primitive(std::move(desc), std::move(*acquired)));
-  if (Result<void> added = primitive->addSlots(); !added)
-    return added.takeError();
+  QUERN_RETURN_IF_ERROR(primitive->addSlots());
   if (!primitive->origin.familySizes.empty()) {
     primitive->promotion = std::make_shared<Promotion>(primitive->desc.problem);
     primitive->isPromotable = tiers == Tiers::Both;
@@ -110,14 +109,12 @@ Result<void> Primitive::addSlots() {
     return unimplemented("the primitive has ", sizeCount, " runtime dims, strides and offsets; the limit is ",
                          maxRuntimeSizes);
   if (problem().usesCallerScratchpad() && kernel && (kernel->scratch().any() || kernel->program().hasOpenRegions())) {
-    Result<const TensorDesc *> scratchpad = problem().scratchpadDesc();
-    if (!scratchpad)
-      return scratchpad.takeError();
+    QUERN_ASSIGN_OR_RETURN(const TensorDesc *scratchpad, problem().scratchpadDesc());
     if (const int64_t needed = scratchpadBytes(kernel->scratch(), problem().scratchpadThreads());
-        needed > (*scratchpad)->bytes())
+        needed > scratchpad->bytes())
       return unimplemented("the kernel needs a scratchpad of ", needed,
-                           " bytes; the descriptor's, from another kernel, has ", (*scratchpad)->bytes());
-    slots.push_back({arg::scratchpad, *scratchpad, &scratchpadName, 0, problem().engine().get(), false, false});
+                           " bytes; the descriptor's, from another kernel, has ", scratchpad->bytes());
+    slots.push_back({arg::scratchpad, scratchpad, &scratchpadName, 0, problem().engine().get(), false, false});
   }
   if (slots.size() <= fewSlots)
     return {};
@@ -202,15 +199,12 @@ Result<void> Primitive::collectSizes(BoundArguments &given) const {
     if (slots[i].sizeCount == 0)
       continue;
     const ArgumentInfo &argument = verified.arguments[i];
-    Result<void> taken = argument.grid ? takeGridSizes(verified, i, {descs.data(), i + 1}, left)
-                                       : takeRuntimeSizes(argument, *descs[i], left);
-    if (!taken)
-      return taken;
+    QUERN_RETURN_IF_ERROR(argument.grid ? takeGridSizes(verified, i, {descs.data(), i + 1}, left)
+                                        : takeRuntimeSizes(argument, *descs[i], left));
     left = left.subspan(slots[i].sizeCount);
   }
   const auto checkDims = verified.checkSizes ? verified.checkSizes : checkSharedDims;
-  if (Result<void> shared = checkDims(verified, {descs.data(), verified.arguments.size()}); !shared)
-    return shared;
+  QUERN_RETURN_IF_ERROR(checkDims(verified, {descs.data(), verified.arguments.size()}));
   return checkVectors(verified, {descs.data(), verified.arguments.size()});
 }
 
@@ -294,15 +288,12 @@ Result<void> Primitive::execute(Stream &stream, std::span<const quern_exec_arg_t
   if (stream.engine.get() != problem().engine().get())
     return invalidArguments("the stream is of another engine than the primitive");
   BoundArguments given(slots.size(), sizeCount);
-  if (Result<void> collected = collect(arguments, given); !collected)
-    return collected;
+  QUERN_RETURN_IF_ERROR(collect(arguments, given));
   if ((!kernel && !problem().isCopy()) || isEmpty(given))
     return links ? stream.execute({}, links) : Result<void>();
-  if (Result<void> apart = checkOverlap(given); !apart)
-    return apart;
+  QUERN_RETURN_IF_ERROR(checkOverlap(given));
   if (headed != maxArguments)
-    if (Result<void> known = checkHeader(given); !known)
-      return known;
+    QUERN_RETURN_IF_ERROR(checkHeader(given));
   if (!isWanted(EventExecute))
     return run(stream, given, links);
   const WithoutCancellation whole; // verbose output and listeners reach cancellation points
@@ -368,8 +359,7 @@ Result<void> Primitive::runAcross(Stream &stream, const BoundArguments &given, c
     return stream.execute(call, links);
   const auto bytes = static_cast<size_t>(memory.bytes);
   const auto between = std::make_unique<char[]>(bytes);
-  if (Result<void> done = host.isRead ? other->copy(between.get(), memory.data, bytes) : Result<void>(); !done)
-    return done;
+  QUERN_RETURN_IF_ERROR(host.isRead ? other->copy(between.get(), memory.data, bytes) : Result<void>());
   std::vector<void *> buffers(call.buffers.begin(), call.buffers.end());
   buffers[elsewhere] = between.get();
   call.buffers = buffers;

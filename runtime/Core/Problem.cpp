@@ -130,15 +130,13 @@ Result<std::shared_ptr<const Problem>> Problem::create(Engine *engine, const Pri
   const KernelKey request = requestOf(engine, desc, hint, sides);
   if (std::shared_ptr<const Problem> known = ProblemCache::process().find(request))
     return known;
-  Result<VerifiedProblem> verified = readAndVerify(desc, engine->target, hint);
-  if (!verified)
-    return verified.takeError();
+  QUERN_ASSIGN_OR_RETURN(VerifiedProblem verified, readAndVerify(desc, engine->target, hint));
   EngineRef src(engine), dst(engine);
-  if (const auto *reorder = std::get_if<ReorderDesc>(&verified->desc.op)) {
+  if (const auto *reorder = std::get_if<ReorderDesc>(&verified.desc.op)) {
     src = sides.src ? EngineRef(sides.src) : sideOf(engine, reorder->srcEngine, reorder->dstEngine);
     dst = sides.dst ? EngineRef(sides.dst) : sideOf(engine, reorder->dstEngine, reorder->srcEngine);
   }
-  std::shared_ptr<const Problem> problem(new Problem(engine, src, dst, std::move(*verified), anyFieldsOf(desc)));
+  std::shared_ptr<const Problem> problem(new Problem(engine, src, dst, std::move(verified), anyFieldsOf(desc)));
   ProblemCache::process().add(request, problem);
   return problem;
 }
@@ -215,12 +213,11 @@ Result<std::shared_ptr<const Executable>> Problem::hold() const {
     if (held.executable)
       return held.executable;
   }
-  Result<AcquiredKernel> acquired = Kernels::process().acquire(problem, kernelKey, device->target, device->device);
-  if (!acquired)
-    return acquired.takeError();
+  QUERN_ASSIGN_OR_RETURN(AcquiredKernel acquired,
+                         Kernels::process().acquire(problem, kernelKey, device->target, device->device));
   std::lock_guard lock(mutex);
   if (!held.executable)
-    held = std::move(*acquired);
+    held = std::move(acquired);
   return held.executable;
 }
 
@@ -246,37 +243,29 @@ Result<std::shared_ptr<const Executable>> Problem::holdForScratchpad() const {
 }
 
 Result<int64_t> Problem::scratchpadBytes() const {
-  Result<std::shared_ptr<const Executable>> executable = holdForScratchpad();
-  if (!executable)
-    return executable.takeError();
-  if (*executable && (*executable)->program().hasOpenRegions())
+  QUERN_ASSIGN_OR_RETURN(std::shared_ptr<const Executable> executable, holdForScratchpad());
+  if (executable && executable->program().hasOpenRegions())
     return unimplemented(
         "the scratchpad depends on sizes that are known only at execution; its size, and scratchpad mode user, require "
         "them at creation");
-  return *executable ? quern::scratchpadBytes((*executable)->scratch(), threads) : 0;
+  return executable ? quern::scratchpadBytes(executable->scratch(), threads) : 0;
 }
 
 Result<const TensorDesc *> Problem::scratchpadDesc() const {
   if (!usesCallerScratchpad())
     return &scratchpad;
-  Result<int64_t> bytes = scratchpadBytes();
-  if (!bytes)
-    return bytes.takeError();
-  if (*bytes == 0)
+  QUERN_ASSIGN_OR_RETURN(int64_t bytes, scratchpadBytes());
+  if (bytes == 0)
     return &scratchpad;
-  Result<TensorDesc> desc = TensorDesc::dense(std::span<const int64_t>(&*bytes, 1), DataType::U8);
-  if (!desc)
-    return desc.takeError();
+  QUERN_ASSIGN_OR_RETURN(TensorDesc desc, TensorDesc::dense(std::span<const int64_t>(&bytes, 1), DataType::U8));
   const ForkSection section;
-  std::call_once(scratchpadOnce, [&] { scratchpad = *desc; });
+  std::call_once(scratchpadOnce, [&] { scratchpad = desc; });
   return &scratchpad;
 }
 
 Result<double> Problem::estimatedSeconds() const {
-  Result<std::shared_ptr<const Executable>> executable = hold();
-  if (!executable)
-    return executable.takeError();
-  return *executable ? (*executable)->estimatedSeconds() : 0.0;
+  QUERN_ASSIGN_OR_RETURN(std::shared_ptr<const Executable> executable, hold());
+  return executable ? executable->estimatedSeconds() : 0.0;
 }
 
 } // namespace quern

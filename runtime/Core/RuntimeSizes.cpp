@@ -59,13 +59,10 @@ Result<void> takeSizes(const std::string &name, const TensorDesc &wanted, const 
                        std::span<int64_t> sizes) {
   int64_t *next = sizes.data();
   for (int d = 0; d < given.ndims; ++d)
-    if (Result<void> taken = take("dim", d, name, given.dims[d], wanted.dims[d], next); !taken)
-      return taken;
+    QUERN_RETURN_IF_ERROR(take("dim", d, name, given.dims[d], wanted.dims[d], next));
   for (int d = 0; d < given.ndims; ++d)
-    if (Result<void> taken = take("stride", d, name, given.strides[d], wanted.strides[d], next); !taken)
-      return taken;
-  if (Result<void> taken = take("offset", 0, name, given.offset0, wanted.offset0, next); !taken)
-    return taken;
+    QUERN_RETURN_IF_ERROR(take("stride", d, name, given.strides[d], wanted.strides[d], next));
+  QUERN_RETURN_IF_ERROR(take("offset", 0, name, given.offset0, wanted.offset0, next));
   int64_t blocks[maxDims];
   wanted.blockSizes(blocks);
   for (int d = 0; d < given.ndims; ++d)
@@ -111,10 +108,8 @@ const QuantParams &paramsOf(const VerifiedProblem &problem, size_t vector) {
 
 Result<void> takeRuntimeSizes(const ArgumentInfo &declared, const TensorDesc &tensor, std::span<int64_t> sizes) {
   const TensorDesc given = asVector(declared, tensor);
-  if (Result<void> fixed = checkFixedParts(declared, given); !fixed)
-    return fixed;
-  if (Result<void> taken = takeSizes(declared.name, declared.desc, given, sizes); !taken)
-    return taken;
+  QUERN_RETURN_IF_ERROR(checkFixedParts(declared, given));
+  QUERN_RETURN_IF_ERROR(takeSizes(declared.name, declared.desc, given, sizes));
   if (declared.isOutput && given.hasBroadcast())
     return invalidArguments(declared.name, " has stride 0 over a dim greater than 1; only a source may broadcast");
   return {};
@@ -124,8 +119,7 @@ Result<void> takeGridSizes(const VerifiedProblem &problem, size_t i, std::span<c
                            std::span<int64_t> sizes) {
   const ArgumentInfo &vector = problem.arguments[i];
   const TensorDesc flat = asVector(vector, *given[i]);
-  if (Result<void> fixed = checkFixedParts(vector, flat); !fixed)
-    return fixed;
+  QUERN_RETURN_IF_ERROR(checkFixedParts(vector, flat));
   if (flat.strides[0] != 1 || flat.offset0 != 0)
     return invalidArguments(vector.name, " has stride ", flat.strides[0], " and offset ", flat.offset0,
                             "; it must be dense");

@@ -30,8 +30,7 @@ Result<std::shared_ptr<const Executable>> CpuExecutable::load(Artifact artifact,
   if (artifact.codeKind != CodeKind::ElfObject)
     return runtimeError("the artifact holds code of kind ", static_cast<uint32_t>(artifact.codeKind),
                         ", not an object for this machine");
-  if (Result<void> checked = checkArguments(artifact, problem); !checked)
-    return checked.takeError();
+  QUERN_RETURN_IF_ERROR(checkArguments(artifact, problem));
 
   std::shared_ptr<CpuExecutable> executable(new CpuExecutable());
   std::vector<void *> entries;
@@ -51,10 +50,9 @@ Result<std::shared_ptr<const Executable>> CpuExecutable::load(Artifact artifact,
     }
   }
   if (linker == Linker::Loader) {
-    Result<LoadedObject> loaded = LoadedObject::load(debug ? debug->object : artifact.code, artifact.entries);
-    if (!loaded)
-      return loaded.takeError();
-    auto object = std::make_shared<LoadedObject>(std::move(*loaded));
+    QUERN_ASSIGN_OR_RETURN(LoadedObject loaded,
+                           LoadedObject::load(debug ? debug->object : artifact.code, artifact.entries));
+    auto object = std::make_shared<LoadedObject>(std::move(loaded));
     executable->mappedBytes = object->mappedBytes();
     entries = object->addresses();
     if (debug)
@@ -62,8 +60,7 @@ Result<std::shared_ptr<const Executable>> CpuExecutable::load(Artifact artifact,
     executable->owner = std::move(object);
   }
   executable->linkedBy = linker;
-  if (Result<void> taken = executable->take(std::move(artifact), std::move(bytes), entries); !taken)
-    return taken.takeError();
+  QUERN_RETURN_IF_ERROR(executable->take(std::move(artifact), std::move(bytes), entries));
   return std::shared_ptr<const Executable>(std::move(executable));
 }
 
@@ -74,12 +71,10 @@ Result<std::shared_ptr<const Executable>> CpuExecutable::adopt(Artifact artifact
     return runtimeError("the artifact has ", artifact.code.size(), " bytes of code of kind ",
                         static_cast<uint32_t>(artifact.codeKind), " and ", artifact.entries.size(),
                         " entries; the program has ", entries.size());
-  if (Result<void> checked = checkArguments(artifact, problem); !checked)
-    return checked.takeError();
+  QUERN_RETURN_IF_ERROR(checkArguments(artifact, problem));
   std::shared_ptr<CpuExecutable> executable(new CpuExecutable());
   const std::vector<void *> addresses(entries.begin(), entries.end());
-  if (Result<void> taken = executable->take(std::move(artifact), std::move(bytes), addresses); !taken)
-    return taken.takeError();
+  QUERN_RETURN_IF_ERROR(executable->take(std::move(artifact), std::move(bytes), addresses));
   return std::shared_ptr<const Executable>(std::move(executable));
 }
 

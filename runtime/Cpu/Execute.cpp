@@ -102,11 +102,9 @@ Result<void> bindAndRun(const Executable &executable, void *const *buffers, cons
   StackArray<int64_t, 128> numbers(count + program.numberCount());
   int64_t *sizes = numbers.data(), *bound = sizes + count;
   if (copiesSizes)
-    if (Result<void> done = program.deriveSizes(buffers, context.sizes, sizes); !done)
-      return done;
+    QUERN_RETURN_IF_ERROR(program.deriveSizes(buffers, context.sizes, sizes));
   const int64_t *all = copiesSizes ? sizes : context.sizes;
-  if (Result<void> done = program.bind(all, context.bufferBytes, bound); !done)
-    return done;
+  QUERN_RETURN_IF_ERROR(program.bind(all, context.bufferBytes, bound));
   return runBound(executable, buffers, bound, all, context);
 }
 

@@ -119,13 +119,11 @@ Result<void> ObjectLoader::place(bool code) {
 
 Result<void> ObjectLoader::layOut() {
   const uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  if (Result<void> placed = place(/*code=*/true); !placed)
-    return placed;
+  QUERN_RETURN_IF_ERROR(place(/*code=*/true));
   if (imageBytes == leadBytes)
     return runtimeError("the object has no code");
   codeBytes = imageBytes = alignUp(imageBytes, page);
-  if (Result<void> placed = place(/*code=*/false); !placed)
-    return placed;
+  QUERN_RETURN_IF_ERROR(place(/*code=*/false));
   imageBytes = alignUp(imageBytes, page);
   return {};
 }
@@ -173,11 +171,9 @@ Result<void> ObjectLoader::relocateSection(char *image, const Section &table) co
     if (symbol >= object.symbols().size())
       return runtimeError("a relocation of ", section.name, " names symbol ", symbol, " of ", object.symbols().size());
     const std::string_view name = object.nameOf(object.symbols()[symbol]).value_or("?");
-    Result<uint64_t> target = addressOf(object.symbols()[symbol], name);
-    if (!target)
-      return target.takeError();
+    QUERN_ASSIGN_OR_RETURN(uint64_t target, addressOf(object.symbols()[symbol], name));
     char *place = image + offsets[table.header.sh_info] + relocation.r_offset;
-    const uint64_t value = reinterpret_cast<uint64_t>(image) + *target + static_cast<uint64_t>(relocation.r_addend);
+    const uint64_t value = reinterpret_cast<uint64_t>(image) + target + static_cast<uint64_t>(relocation.r_addend);
     if (!relocations.apply(place, type, value))
       return runtimeError("a relocation of ", section.name, " against \"", name, "\" has type ", type,
                           " or is out of range");
@@ -196,16 +192,14 @@ Result<void> ObjectLoader::relocate(char *image) const {
       continue;
     if (table.header.sh_type == SHT_REL)
       return runtimeError("relocations ", table.name, " have no addends");
-    if (Result<void> done = relocateSection(image, table); !done)
-      return done;
+    QUERN_RETURN_IF_ERROR(relocateSection(image, table));
   }
   return {};
 }
 
 Result<void> ObjectLoader::protect(char *image) const {
   if (mprotect(image, codeBytes, PROT_READ | PROT_EXEC) != 0) {
-    if (Result<void> mapped = errno == ENOMEM ? pagesRefused("mprotect", errno) : mapFromFile(image, errno); !mapped)
-      return mapped;
+    QUERN_RETURN_IF_ERROR(errno == ENOMEM ? pagesRefused("mprotect", errno) : mapFromFile(image, errno));
   } else if (imageBytes > codeBytes && mprotect(image + codeBytes, imageBytes - codeBytes, PROT_READ) != 0) {
     return pagesRefused("mprotect", errno);
   }
@@ -236,12 +230,10 @@ Result<void *> ObjectLoader::findEntry(char *image, const std::string &name) con
   for (const Elf64_Sym &symbol : object.symbols()) {
     if (ELF64_ST_BIND(symbol.st_info) == STB_LOCAL || object.nameOf(symbol) != std::string_view(name))
       continue;
-    Result<uint64_t> offset = addressOf(symbol, name);
-    if (!offset)
-      return offset.takeError();
-    if (*offset >= codeBytes || symbol.st_value >= object.sections()[symbol.st_shndx].header.sh_size)
+    QUERN_ASSIGN_OR_RETURN(uint64_t offset, addressOf(symbol, name));
+    if (offset >= codeBytes || symbol.st_value >= object.sections()[symbol.st_shndx].header.sh_size)
       return runtimeError("entry \"", name, "\" is not in the code");
-    return static_cast<void *>(image + *offset);
+    return static_cast<void *>(image + offset);
   }
   return runtimeError("the object does not define the entry \"", name, "\"");
 }
@@ -252,24 +244,19 @@ Result<LoadedObject> LoadedObject::load(std::string_view object, std::span<const
                                         uint16_t machine) {
   ObjectLoader loader(object, machine);
   for (auto step : {&ObjectLoader::readSections, &ObjectLoader::layOut, &ObjectLoader::readSymbols})
-    if (Result<void> done = (loader.*step)(); !done)
-      return done.takeError();
+    QUERN_RETURN_IF_ERROR((loader.*step)());
   void *pages = mmap(nullptr, loader.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED)
     return pagesRefused("mmap", errno);
   LoadedObject loaded(pages, loader.size());
   char *image = static_cast<char *>(pages);
   loader.copyTo(image);
-  if (Result<void> done = loader.relocate(image); !done)
-    return done.takeError();
+  QUERN_RETURN_IF_ERROR(loader.relocate(image));
   for (const std::string &name : entries) {
-    Result<void *> address = loader.findEntry(image, name);
-    if (!address)
-      return address.takeError();
-    loaded.entryAddresses.push_back(*address);
+    QUERN_ASSIGN_OR_RETURN(void *address, loader.findEntry(image, name));
+    loaded.entryAddresses.push_back(address);
   }
-  if (Result<void> done = loader.protect(image); !done)
-    return done.takeError();
+  QUERN_RETURN_IF_ERROR(loader.protect(image));
   loaded.sectionAddresses = loader.sectionAddresses(image);
   return loaded;
 }

@@ -64,31 +64,23 @@ bool areSameWhenLoaded(std::string_view plain, std::string_view other) {
 }
 
 Result<void> writeSource(const std::string &folder, const std::string &name, std::string_view text) {
-  Result<std::shared_ptr<OpenDirectory>> directory = OpenDirectory::open(folder, /*create=*/true);
-  if (!directory)
-    return directory.takeError();
+  QUERN_ASSIGN_OR_RETURN(std::shared_ptr<OpenDirectory> directory, OpenDirectory::open(folder, /*create=*/true));
   static std::atomic<uint64_t> counter{0};
   const std::string temporary = concat(".tmp-", name, "-", getpid(), "-", counter++);
-  if (Result<void> written = (*directory)->writeNew(temporary, text); !written)
-    return written;
-  return (*directory)->rename(temporary, name);
+  QUERN_RETURN_IF_ERROR(directory->writeNew(temporary, text));
+  return directory->rename(temporary, name);
 }
 
 /// Compiles the problem of an artifact again, with a line table. `debug` must have its key and source.
 Result<std::string> compileWithLines(const Artifact &artifact, const VerifiedProblem &problem,
                                      const std::string &folder, const DebugObject &debug) {
-  Result<Compiler> compiler = Compiler::get();
-  if (!compiler)
-    return compiler.takeError();
-  Result<std::string> object = compiler->compile(problem.desc.canonicalBytes(), artifact.target,
-                                                 QUERN_COMPILER_DEBUG_OBJECT, nullptr, debug.source);
-  if (!object)
-    return object;
-  if (!areSameWhenLoaded(artifact.code, *object))
+  QUERN_ASSIGN_OR_RETURN(Compiler compiler, Compiler::get());
+  QUERN_ASSIGN_OR_RETURN(std::string object, compiler.compile(problem.desc.canonicalBytes(), artifact.target,
+                                                              QUERN_COMPILER_DEBUG_OBJECT, nullptr, debug.source));
+  if (!areSameWhenLoaded(artifact.code, object))
     return internalError("the code differs with a line table");
-  ElfObject elf(*object);
-  if (Result<void> read = elf.readSections(); !read)
-    return read.takeError();
+  ElfObject elf(object);
+  QUERN_RETURN_IF_ERROR(elf.readSections());
   if (folder.empty())
     return object;
   if (Result<void> written = writeSource(folder, debug.key + ".mlir", elf.contentsOf(".quern.source")); !written)

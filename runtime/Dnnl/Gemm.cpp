@@ -20,7 +20,7 @@ using namespace quern::dropin;
 namespace {
 
 /// Fields of the verbose line of a product.
-struct Product {
+struct GemmProduct {
   const char *types[3]; ///< names of the types of A, B and C
   char transa, transb;
   quern_dim_t M, N, K, lda, ldb;
@@ -29,7 +29,7 @@ struct Product {
 
 bool isTransposed(char letter) { return letter == 'T' || letter == 't'; }
 
-std::string describe(const Product &product) {
+std::string describe(const GemmProduct &product) {
   const bool isABa = isTransposed(product.transa), isBBa = isTransposed(product.transb);
   std::string text = std::string("cpu,gemm_api,,undef,src_") + product.types[0] + "::blocked:" + (isABa ? "ba" : "ab") +
                      ":f0 wei_" + product.types[1] + "::blocked:" + (isBBa ? "ba" : "ab") + ":f0 dst_" +
@@ -47,7 +47,7 @@ std::string describe(const Product &product) {
 }
 
 template <typename... Parameters, typename... Arguments>
-quern_status_t inEnvironment(const Product &product, quern_status_t (*function)(Parameters...) noexcept,
+quern_status_t inEnvironment(const GemmProduct &product, quern_status_t (*function)(Parameters...) noexcept,
                              Arguments... arguments) noexcept {
   readEnvironment();
   if (!isVerbose(VerboseExecProfile))
@@ -70,7 +70,7 @@ extern "C" {
 QUERN_API quern_status_t dnnl_sgemm(char transa, char transb, quern_dim_t M, quern_dim_t N, quern_dim_t K, float alpha,
                                     const float *A, quern_dim_t lda, const float *B, quern_dim_t ldb, float beta,
                                     float *C, quern_dim_t ldc) noexcept {
-  const Product product{{"f32", "f32", "f32"}, transa, transb, M, N, K, lda, ldb, alpha, beta};
+  const GemmProduct product{{"f32", "f32", "f32"}, transa, transb, M, N, K, lda, ldb, alpha, beta};
   return inEnvironment(product, quern_sgemm, transa, transb, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc);
 }
 
@@ -78,7 +78,7 @@ QUERN_API quern_status_t dnnl_threadpool_interop_sgemm(char transa, char transb,
                                                        quern_dim_t K, float alpha, const float *A, quern_dim_t lda,
                                                        const float *B, quern_dim_t ldb, float beta, float *C,
                                                        quern_dim_t ldc, void *threadpool) noexcept {
-  const Product product{{"f32", "f32", "f32"}, transa, transb, M, N, K, lda, ldb, alpha, beta};
+  const GemmProduct product{{"f32", "f32", "f32"}, transa, transb, M, N, K, lda, ldb, alpha, beta};
   return inEnvironment(product, quern_threadpool_interop_sgemm, transa, transb, M, N, K, alpha, A, lda, B, ldb, beta, C,
                        ldc, threadpool);
 }
@@ -88,7 +88,7 @@ QUERN_API quern_status_t dnnl_threadpool_interop_sgemm(char transa, char transb,
                                        quern_dim_t K, float alpha, const LEFT *A, quern_dim_t lda, LEFT ao,            \
                                        const int8_t *B, quern_dim_t ldb, int8_t bo, float beta, int32_t *C,            \
                                        quern_dim_t ldc, const int32_t *co) noexcept {                                  \
-    const Product product{{TYPE, "s8", "s32"}, transa, transb, M, N, K, lda, ldb, alpha, beta};                        \
+    const GemmProduct product{{TYPE, "s8", "s32"}, transa, transb, M, N, K, lda, ldb, alpha, beta};                    \
     return inEnvironment(product, quern_##NAME, transa, transb, offsetc, M, N, K, alpha, A, lda, ao, B, ldb, bo, beta, \
                          C, ldc, co);                                                                                  \
   }                                                                                                                    \
@@ -96,7 +96,7 @@ QUERN_API quern_status_t dnnl_threadpool_interop_sgemm(char transa, char transb,
       char transa, char transb, char offsetc, quern_dim_t M, quern_dim_t N, quern_dim_t K, float alpha, const LEFT *A, \
       quern_dim_t lda, LEFT ao, const int8_t *B, quern_dim_t ldb, int8_t bo, float beta, int32_t *C, quern_dim_t ldc,  \
       const int32_t *co, void *pool) noexcept {                                                                        \
-    const Product product{{TYPE, "s8", "s32"}, transa, transb, M, N, K, lda, ldb, alpha, beta};                        \
+    const GemmProduct product{{TYPE, "s8", "s32"}, transa, transb, M, N, K, lda, ldb, alpha, beta};                    \
     return inEnvironment(product, quern_threadpool_interop_##NAME, transa, transb, offsetc, M, N, K, alpha, A, lda,    \
                          ao, B, ldb, bo, beta, C, ldc, co, pool);                                                      \
   }

@@ -126,10 +126,9 @@ Result<void> Program::addStep(const KernelStep &call) {
     for (const Term &term : call.buffers[b].byteOffset.terms) {
       const auto firstSize = std::lower_bound(term.symbols.begin(), term.symbols.end(), maxLoopDepth);
       const auto depths = static_cast<size_t>(firstSize - term.symbols.begin());
-      Result<uint32_t> product = depths ? productOf(step, std::span(term.symbols).first(depths)) : Result<uint32_t>(0u);
-      if (!product)
-        return product.takeError();
-      parts.push_back({b, depths ? *product + 1 : 0, &term, depths});
+      QUERN_ASSIGN_OR_RETURN(uint32_t product,
+                             depths ? productOf(step, std::span(term.symbols).first(depths)) : Result<uint32_t>(0u));
+      parts.push_back({b, depths ? product + 1 : 0, &term, depths});
     }
     open |= call.buffers[b].byteOffset.dependsOnSizes();
   }
@@ -191,8 +190,7 @@ Result<void> Program::take(const Artifact &artifact, std::span<const KernelStep>
   knownRegions = known.value();
   ++numbers;
   for (const KernelStep &call : calls)
-    if (Result<void> added = addStep(call); !added)
-      return added;
+    QUERN_RETURN_IF_ERROR(addStep(call));
   addInstructions(artifact);
   firstGroup = numbers;
   numbers += 2 * static_cast<uint32_t>(groups.size()) + 1;
@@ -326,8 +324,7 @@ Result<void> Program::checkOffsets(const int64_t *bufferBytes, const int64_t *bo
       for (const Step &step : std::span(steps).subspan(group.firstStep, group.stepCount)) {
         if (bound[step.iterations] == 0) // a part without elements may start anywhere
           continue;
-        if (Result<void> fits = checkStep(step, bufferBytes, bound, {around, depth}); !fits)
-          return fits;
+        QUERN_RETURN_IF_ERROR(checkStep(step, bufferBytes, bound, {around, depth}));
       }
     }
   }
@@ -335,12 +332,9 @@ Result<void> Program::checkOffsets(const int64_t *bufferBytes, const int64_t *bo
 }
 
 Result<void> Program::bind(const int64_t *sizes, const int64_t *bufferBytes, int64_t *bound) const {
-  if (Result<void> done = sumUp(sizes, bound); !done)
-    return done;
-  if (Result<void> done = placeRegions(bound); !done)
-    return done;
-  if (Result<void> done = measureGroups(sizes, bound); !done)
-    return done;
+  QUERN_RETURN_IF_ERROR(sumUp(sizes, bound));
+  QUERN_RETURN_IF_ERROR(placeRegions(bound));
+  QUERN_RETURN_IF_ERROR(measureGroups(sizes, bound));
   countThreads(bound);
   return checkOffsets(bufferBytes, bound);
 }

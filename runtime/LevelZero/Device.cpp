@@ -100,12 +100,9 @@ Result<DeviceProperties> readProperties(ze_driver_handle_t driver, ze_device_han
     properties.nsPerTick = 1e9 / static_cast<double>(own.timerResolution);
   if (own.kernelTimestampValidBits > 0 && own.kernelTimestampValidBits < 64)
     properties.tickMask = (uint64_t(1) << own.kernelTimestampValidBits) - 1;
-  if (Result<void> read = readQueueGroup(device, properties); !read)
-    return read.takeError();
-  Result<Target> target = readTarget(device, own.type, properties);
-  if (!target)
-    return target.takeError();
-  properties.target = *target;
+  QUERN_RETURN_IF_ERROR(readQueueGroup(device, properties));
+  QUERN_ASSIGN_OR_RETURN(Target target, readTarget(device, own.type, properties));
+  properties.target = target;
   return properties;
 }
 
@@ -144,8 +141,7 @@ Result<std::vector<std::shared_ptr<quern::Device>>> findDevices() {
   std::vector<ze_driver_handle_t> drivers(count);
   QUERN_ZE_TRY(zeDriverGet, &count, drivers.data());
   for (ze_driver_handle_t driver : drivers)
-    if (Result<void> added = addDevices(driver, found); !added)
-      return added.takeError();
+    QUERN_RETURN_IF_ERROR(addDevices(driver, found));
   return found;
 }
 
@@ -179,10 +175,8 @@ Device::~Device() {
 
 Result<std::shared_ptr<Device>> Device::make(ze_driver_handle_t driver, ze_device_handle_t device,
                                              ze_context_handle_t context, OwnedContext owned) {
-  Result<DeviceProperties> properties = readProperties(driver, device);
-  if (!properties)
-    return properties.takeError();
-  return std::shared_ptr<Device>(new Device(driver, device, context, std::move(owned), std::move(*properties)));
+  QUERN_ASSIGN_OR_RETURN(DeviceProperties properties, readProperties(driver, device));
+  return std::shared_ptr<Device>(new Device(driver, device, context, std::move(owned), std::move(properties)));
 }
 
 Result<std::shared_ptr<Device>> Device::create(ze_driver_handle_t driver, ze_device_handle_t device) {
@@ -194,8 +188,7 @@ Result<std::shared_ptr<Device>> Device::create(ze_driver_handle_t driver, ze_dev
 
 Result<std::shared_ptr<Device>> Device::lend(ze_driver_handle_t driver, ze_device_handle_t device,
                                              ze_context_handle_t context) {
-  if (Result<void> ok = requireLoader(); !ok)
-    return ok.takeError();
+  QUERN_RETURN_IF_ERROR(requireLoader());
   {
     std::lock_guard lock(known().mutex);
     for (Device *each : known().devices)
@@ -207,8 +200,7 @@ Result<std::shared_ptr<Device>> Device::lend(ze_driver_handle_t driver, ze_devic
 }
 
 Result<std::string> Device::identityOf(ze_driver_handle_t driver, ze_device_handle_t device) {
-  if (Result<void> ok = requireLoader(); !ok)
-    return ok.takeError();
+  QUERN_RETURN_IF_ERROR(requireLoader());
   Result<DeviceProperties> properties = readProperties(driver, device);
   return properties ? Result<std::string>(properties->identity()) : properties.takeError();
 }
@@ -263,10 +255,7 @@ Result<PointedMemory> Device::find(const void *pointer) const {
 Result<void> Device::copy(void *to, const void *from, size_t bytes) {
   std::lock_guard lock(copyMutex);
   if (!copyList) {
-    Result<OwnedList> made = makeImmediateList(ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
-    if (!made)
-      return made.takeError();
-    copyList = std::move(*made);
+    QUERN_ASSIGN_OR_RETURN(copyList, makeImmediateList(ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS));
   }
   QUERN_ZE_TRY(zeCommandListAppendMemoryCopy, copyList.get(), to, from, bytes, nullptr, 0, nullptr);
   return {};
@@ -341,10 +330,7 @@ Result<std::span<const std::shared_ptr<Device>>> allDevices() {
     return std::span<const std::shared_ptr<Device>>();
   std::lock_guard lock(all->mutex);
   if (!all->wereFound) {
-    Result<std::vector<std::shared_ptr<Device>>> found = ze::findDevices();
-    if (!found)
-      return found.takeError();
-    all->devices = std::move(*found);
+    QUERN_ASSIGN_OR_RETURN(all->devices, ze::findDevices());
     all->wereFound = true;
   }
   return std::span<const std::shared_ptr<Device>>(all->devices);

@@ -83,8 +83,7 @@ Result<std::shared_ptr<const Executable>> DeviceExecutable::load(Artifact artifa
                                                                  std::string_view native) {
   if (artifact.codeKind != CodeKind::SpirV)
     return runtimeError("the artifact holds code of kind ", static_cast<uint32_t>(artifact.codeKind), ", not SPIR-V");
-  if (Result<void> checked = checkArguments(artifact, problem); !checked)
-    return checked.takeError();
+  QUERN_RETURN_IF_ERROR(checkArguments(artifact, problem));
   if (artifact.groups.size() != artifact.entries.size())
     return runtimeError("the artifact has ", artifact.entries.size(), " entries and groups of ",
                         artifact.groups.size());
@@ -93,11 +92,9 @@ Result<std::shared_ptr<const Executable>> DeviceExecutable::load(Artifact artifa
                         " bytes of scratch per thread; a device has none");
   std::shared_ptr<DeviceExecutable> executable(new DeviceExecutable());
   executable->owner = std::move(device);
-  if (Result<void> built = executable->build(artifact, native); !built)
-    return built.takeError();
+  QUERN_RETURN_IF_ERROR(executable->build(artifact, native));
   const std::vector<void *> noFunctions(artifact.entries.size(), nullptr);
-  if (Result<void> taken = executable->take(std::move(artifact), std::move(bytes), noFunctions); !taken)
-    return taken.takeError();
+  QUERN_RETURN_IF_ERROR(executable->take(std::move(artifact), std::move(bytes), noFunctions));
   return std::shared_ptr<const Executable>(std::move(executable));
 }
 

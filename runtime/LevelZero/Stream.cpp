@@ -19,23 +19,17 @@ Stream::Stream(Engine *engine, Device &device, bool isInOrder, bool isProfiling)
 Result<std::unique_ptr<quern::Stream>> Stream::create(Engine *engine, Device &device, bool isInOrder, bool isProfiling,
                                                       ze_command_list_handle_t lent) {
   std::unique_ptr<Stream> stream(new Stream(engine, device, isInOrder, isProfiling));
-  if (Result<void> opened = stream->open(lent); !opened)
-    return opened.takeError();
+  QUERN_RETURN_IF_ERROR(stream->open(lent));
   return std::unique_ptr<quern::Stream>(std::move(stream));
 }
 
 Result<void> Stream::open(ze_command_list_handle_t lent) {
-  Result<ze_event_handle_t> event = events.take();
-  if (!event)
-    return event.takeError();
-  finished.event = *event;
+  QUERN_ASSIGN_OR_RETURN(ze_event_handle_t event, events.take());
+  finished.event = event;
   isLent = lent != nullptr;
   list = lent;
   if (!isLent) {
-    Result<OwnedList> made = owner->makeImmediateList();
-    if (!made)
-      return made.takeError();
-    ownedList = std::move(*made);
+    QUERN_ASSIGN_OR_RETURN(ownedList, owner->makeImmediateList());
     list = ownedList.get();
   }
   owner->add(this);
@@ -47,10 +41,9 @@ Result<void> Stream::openQueue() {
   if (queue)
     return {};
   for (Signal *signal : {&listDone, &queueDone}) {
-    Result<ze_event_handle_t> event = signal->event ? Result<ze_event_handle_t>(signal->event) : events.take();
-    if (!event)
-      return event.takeError();
-    signal->event = *event;
+    QUERN_ASSIGN_OR_RETURN(ze_event_handle_t event,
+                           signal->event ? Result<ze_event_handle_t>(signal->event) : events.take());
+    signal->event = event;
   }
   Result<OwnedList> waits = owner->makeList(), signals = owner->makeList();
   if (!waits || !signals)
@@ -61,12 +54,10 @@ Result<void> Stream::openQueue() {
   QUERN_ZE_TRY(zeCommandListClose, waits->get());
   QUERN_ZE_TRY(zeCommandListAppendBarrier, signals->get(), queueDone.event, 0, nullptr);
   QUERN_ZE_TRY(zeCommandListClose, signals->get());
-  Result<OwnedQueue> made = owner->makeQueue();
-  if (!made)
-    return made.takeError();
+  QUERN_ASSIGN_OR_RETURN(OwnedQueue made, owner->makeQueue());
   waitForListDone = std::move(*waits);
   signalQueueDone = std::move(*signals);
-  queue = std::move(*made);
+  queue = std::move(made);
   return {};
 }
 
@@ -84,8 +75,7 @@ Stream::~Stream() {
 Result<void> Stream::close(Signal &signal) {
   if (!signal.isOpen)
     return {};
-  if (Result<void> done = finishLocked(); !done)
-    return done;
+  QUERN_RETURN_IF_ERROR(finishLocked());
   QUERN_ZE_TRY(zeEventHostReset, signal.event);
   signal.isOpen = false;
   return {};
@@ -93,8 +83,7 @@ Result<void> Stream::close(Signal &signal) {
 
 Result<void> Stream::goToList(bool isOrdered) {
   if (last == Place::Queue) {
-    if (Result<void> closed = close(queueDone); !closed)
-      return closed;
+    QUERN_RETURN_IF_ERROR(close(queueDone));
   }
   if (last == Place::Queue) {
     queueDone.isOpen = true;
@@ -115,8 +104,7 @@ Result<void> Stream::goToList(bool isOrdered) {
 
 Result<void> Stream::goToQueue() {
   if (last == Place::List) {
-    if (Result<void> closed = close(listDone); !closed)
-      return closed;
+    QUERN_RETURN_IF_ERROR(close(listDone));
   }
   if (last == Place::List) {
     listDone.isOpen = true;
@@ -139,8 +127,7 @@ Result<void> Stream::waitForList() {
     return {};
   };
   if (finished.isOpen) // the barrier of a failed wait is still pending, before all later commands
-    if (Result<void> done = waitForBarrier(); !done)
-      return done;
+    QUERN_RETURN_IF_ERROR(waitForBarrier());
   QUERN_ZE_TRY(zeCommandListAppendBarrier, list, finished.event, 0, nullptr);
   finished.isOpen = true;
   return waitForBarrier();
@@ -194,8 +181,7 @@ Result<void> Stream::wait() {
 
 Result<std::vector<uint64_t>> Stream::profile() {
   std::lock_guard lock(mutex);
-  if (Result<void> done = finishLocked(); !done)
-    return done.takeError();
+  QUERN_RETURN_IF_ERROR(finishLocked());
   return durations;
 }
 

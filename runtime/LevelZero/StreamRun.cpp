@@ -36,10 +36,8 @@ Result<void> Stream::execute(const Call &call, const quern::EventLinks *links) {
   const auto *own = static_cast<const EventLinks *>(links);
   if (!own)
     return run(call, false);
-  if (Result<void> waited = waitFor(own->waits); !waited)
-    return waited;
-  if (Result<void> done = run(call, false); !done)
-    return done;
+  QUERN_RETURN_IF_ERROR(waitFor(own->waits));
+  QUERN_RETURN_IF_ERROR(run(call, false));
   return own->signal ? signal(own->signal) : Result<void>();
 }
 
@@ -55,8 +53,7 @@ Result<void> Stream::run(const Call &call, bool isPart) {
 Result<void> Stream::waitFor(std::span<const ze_event_handle_t> waits) {
   if (waits.empty())
     return {};
-  if (Result<void> done = goToList(isInOrder); !done)
-    return done;
+  QUERN_RETURN_IF_ERROR(goToList(isInOrder));
   // The interface takes a pointer to non-const handles.
   std::vector<ze_event_handle_t> handles(waits.begin(), waits.end());
   QUERN_ZE_TRY(zeCommandListAppendWaitOnEvents, list, static_cast<uint32_t>(handles.size()), handles.data());
@@ -65,24 +62,21 @@ Result<void> Stream::waitFor(std::span<const ze_event_handle_t> waits) {
 
 Result<void> Stream::signal(ze_event_handle_t *event) {
   if (returned.size() == maxReturned()) {
-    if (Result<void> done = finishLocked(); !done)
-      return done;
+    QUERN_RETURN_IF_ERROR(finishLocked());
     events.give(returned.front());
     returned.pop_front();
   }
-  Result<ze_event_handle_t> taken = events.take();
-  if (!taken)
-    return taken.takeError();
+  QUERN_ASSIGN_OR_RETURN(ze_event_handle_t taken, events.take());
   Result<void> done = goToList(false);
   if (done)
-    if (const ze_result_t result = api().zeCommandListAppendBarrier(list, *taken, 0, nullptr))
+    if (const ze_result_t result = api().zeCommandListAppendBarrier(list, taken, 0, nullptr))
       done = errorOf(result, "zeCommandListAppendBarrier");
   if (!done) {
-    events.give(*taken);
+    events.give(taken);
     return done;
   }
-  returned.push_back(*taken);
-  *event = *taken;
+  returned.push_back(taken);
+  *event = taken;
   return {};
 }
 
@@ -96,12 +90,10 @@ void Stream::keep(const DeviceExecutable &executable) {
 Result<void *> Stream::grow(Grown &kept, int64_t bytes) {
   if (bytes <= kept.bytes)
     return kept.memory;
-  Result<void *> made = owner->allocate(bytes);
-  if (!made)
-    return made;
+  QUERN_ASSIGN_OR_RETURN(void *made, owner->allocate(bytes));
   if (kept.memory)
     retiredMemory.push_back(kept.memory);
-  kept = {*made, bytes, newAllocation()};
+  kept = {made, bytes, newAllocation()};
   return kept.memory;
 }
 
@@ -117,14 +109,11 @@ Result<void *> Stream::scratchOf(const Call &call, int64_t bytes) {
 /// Copies scalars to memory that the device can read until the stream has been waited for.
 Result<void> Stream::placeScalars(const Call &call, std::vector<void *> &buffers) {
   if (!scalars) {
-    Result<void *> made = owner->allocateOnHost(maxScalars * sizeof(uint64_t));
-    if (!made)
-      return made.takeError();
-    scalars = static_cast<uint64_t *>(*made);
+    QUERN_ASSIGN_OR_RETURN(void *made, owner->allocateOnHost(maxScalars * sizeof(uint64_t)));
+    scalars = static_cast<uint64_t *>(made);
   }
   if (scalarCount + buffers.size() > maxScalars)
-    if (Result<void> done = finishLocked(); !done)
-      return done;
+    QUERN_RETURN_IF_ERROR(finishLocked());
   for (size_t i = 0; i < buffers.size(); ++i)
     if (isScalarAt(call, i)) {
       std::memcpy(&scalars[scalarCount], call.buffers[i], sizeof(uint64_t));
@@ -135,19 +124,16 @@ Result<void> Stream::placeScalars(const Call &call, std::vector<void *> &buffers
 
 /// Like placeScalars(), for a recording, which keeps the memory.
 Result<std::shared_ptr<void>> Stream::copyScalars(const Call &call, std::vector<void *> &buffers) const {
-  Result<void *> made = owner->allocateOnHost(static_cast<int64_t>(buffers.size() * sizeof(uint64_t)));
-  if (!made)
-    return made.takeError();
-  std::shared_ptr<void> kept(*made, [device = owner](void *memory) { device->freeUnused(memory); });
+  QUERN_ASSIGN_OR_RETURN(void *made, owner->allocateOnHost(static_cast<int64_t>(buffers.size() * sizeof(uint64_t))));
+  std::shared_ptr<void> kept(made, [device = owner](void *memory) { device->freeUnused(memory); });
   for (size_t i = 0; i < buffers.size(); ++i)
     if (isScalarAt(call, i))
-      buffers[i] = std::memcpy(static_cast<uint64_t *>(*made) + i, call.buffers[i], sizeof(uint64_t));
+      buffers[i] = std::memcpy(static_cast<uint64_t *>(made) + i, call.buffers[i], sizeof(uint64_t));
   return kept;
 }
 
 Result<void> Stream::copyOnList(void *to, const void *from, const HostBuffer &range) {
-  if (Result<void> done = goToList(isInOrder || staging.memory); !done)
-    return done;
+  QUERN_RETURN_IF_ERROR(goToList(isInOrder || staging.memory));
   QUERN_ZE_TRY(zeCommandListAppendMemoryCopy, list, static_cast<char *>(to) + range.first,
                static_cast<const char *>(from) + range.first, static_cast<size_t>(range.bytes - range.first), nullptr,
                0, nullptr);
@@ -167,16 +153,13 @@ Result<void> Stream::runWithHost(const Call &call) {
   const auto body = [&]() -> Result<void> {
     if (!call.executable)
       return copyOnList(buffers[1], buffers[0], host);
-    Result<void *> copy = grow(staging, host.bytes);
-    if (!copy)
-      return copy.takeError();
-    buffers[host.position] = *copy;
+    QUERN_ASSIGN_OR_RETURN(void *copy, grow(staging, host.bytes));
+    buffers[host.position] = copy;
     allocations[host.position] = staging.allocation;
-    if (Result<void> done = host.isRead ? copyOnList(*copy, own, host) : Result<void>(); !done)
-      return done;
+    QUERN_RETURN_IF_ERROR(host.isRead ? copyOnList(copy, own, host) : Result<void>());
     if (Result<void> done = run(inner, true); !done || !host.isWritten)
       return done;
-    return copyOnList(own, *copy, host);
+    return copyOnList(own, copy, host);
   };
   return isProfiling ? between(true, body) : body();
 }
@@ -189,42 +172,36 @@ Result<void> Stream::runPlain(const Call &call, bool isPart) {
     return unimplemented("a launch step has more than ", INT64_MAX, " iterations");
   if (groups == 0)
     return {};
-  Result<void *> shared = scratchOf(call, executable.scratch().shared);
-  if (!shared)
-    return shared.takeError();
+  QUERN_ASSIGN_OR_RETURN(void *shared, scratchOf(call, executable.scratch().shared));
   void *const *buffers = call.buffers.data();
   std::vector<void *> copied;
   if (hasScalars(call)) {
     copied.assign(call.buffers.begin(), call.buffers.end());
-    if (Result<void> placed = placeScalars(call, copied); !placed)
-      return placed;
+    QUERN_RETURN_IF_ERROR(placeScalars(call, copied));
     buffers = copied.data();
   }
   void *named[maxStepBuffers];
   const DeviceExecutable::Arguments arguments{plainBuffersOf(step, buffers, named),
-                                              step.buffers.empty() ? call.buffers.size() : step.buffers.size(), *shared,
+                                              step.buffers.empty() ? call.buffers.size() : step.buffers.size(), shared,
                                               call.sizes};
   const bool isTimed = isProfiling && !isPart;
-  Result<ze_event_handle_t> timing = isTimed ? timedEvents.take() : Result<ze_event_handle_t>(nullptr);
-  if (!timing)
-    return timing.takeError();
-  Result<void> done = goToList(isInOrder || *shared || isPart);
+  QUERN_ASSIGN_OR_RETURN(ze_event_handle_t timing, isTimed ? timedEvents.take() : Result<ze_event_handle_t>(nullptr));
+  Result<void> done = goToList(isInOrder || shared || isPart);
   if (done)
-    done = executable.appendLaunch(list, step, arguments, groups, *timing);
+    done = executable.appendLaunch(list, step, arguments, groups, timing);
   if (done)
     keep(executable);
   if (done && isTimed)
-    timings.push_back({*timing, *timing});
+    timings.push_back({timing, timing});
   else if (isTimed)
-    timedEvents.give(*timing);
+    timedEvents.give(timing);
   return done;
 }
 
 /// Returns the open sizes and those that are derived from tensors. Waits until these have been written.
 Result<std::vector<int64_t>> Stream::deriveSizes(const Call &call) {
   const Program &program = call.executable->program();
-  if (Result<void> done = program.derivedSizeCount() ? finishLocked() : Result<void>(); !done)
-    return done.takeError();
+  QUERN_RETURN_IF_ERROR(program.derivedSizeCount() ? finishLocked() : Result<void>());
   std::vector<void *> onHost(call.buffers.begin(), call.buffers.end());
   std::vector<std::unique_ptr<char[]>> copies;
   for (const DerivedSize &derived : program.derivedSizes()) {
@@ -240,8 +217,7 @@ Result<std::vector<int64_t>> Stream::deriveSizes(const Call &call) {
     onHost[derived.argument] = copies.back().get();
   }
   std::vector<int64_t> sizes(sizeCountOf(program));
-  if (Result<void> done = program.deriveSizes(onHost.data(), call.sizes, sizes.data()); !done)
-    return done.takeError();
+  QUERN_RETURN_IF_ERROR(program.deriveSizes(onHost.data(), call.sizes, sizes.data()));
   return sizes;
 }
 
@@ -283,10 +259,7 @@ Result<void> Stream::runProgram(const Call &call, bool isPart) {
   std::vector<int64_t> derived, numbers;
   const int64_t *sizes = call.sizes, *bound = program.fixedNumbers();
   if (program.derivedSizeCount() || program.checksSizes()) {
-    Result<std::vector<int64_t>> found = deriveSizes(call);
-    if (!found)
-      return found.takeError();
-    derived = std::move(*found);
+    QUERN_ASSIGN_OR_RETURN(derived, deriveSizes(call));
     sizes = derived.data();
   }
   const auto known =
@@ -297,47 +270,35 @@ Result<void> Stream::runProgram(const Call &call, bool isPart) {
   }
   if (!bound) {
     numbers.resize(program.numberCount());
-    if (Result<void> done = program.bind(sizes, call.bufferBytes, numbers.data()); !done)
-      return done;
+    QUERN_RETURN_IF_ERROR(program.bind(sizes, call.bufferBytes, numbers.data()));
     bound = numbers.data();
   }
   const Result<int64_t> bytes = call.executable->sharedBytes(program.regionsEnd(bound));
   if (!bytes)
     return bytes.error();
-  Result<void *> shared = scratchOf(call, *bytes);
-  if (!shared)
-    return shared.takeError();
+  QUERN_ASSIGN_OR_RETURN(void *shared, scratchOf(call, *bytes));
   std::vector<void *> buffers(call.buffers.begin(), call.buffers.end());
-  const Run run{executableOf(call), buffers.data(), sizes, bound, *shared};
+  const Run run{executableOf(call), buffers.data(), sizes, bound, shared};
   if (isProfiling || isLent) {
     if (hasScalars(call))
-      if (Result<void> placed = placeScalars(call, buffers); !placed)
-        return placed;
+      QUERN_RETURN_IF_ERROR(placeScalars(call, buffers));
     return runDirectly(run, isProfiling && !isPart);
   }
   Recording recording = describe(call, sizes);
-  if (*shared)
+  if (shared)
     recording.scratch = scratchFor(call);
   if (hasScalars(call)) {
-    Result<std::shared_ptr<void>> kept = copyScalars(call, buffers);
-    if (!kept)
-      return kept.takeError();
-    recording.scalars = std::move(*kept);
+    QUERN_ASSIGN_OR_RETURN(recording.scalars, copyScalars(call, buffers));
   }
   return record(run, std::move(recording));
 }
 
 Result<void> Stream::record(const Run &run, Recording recording) {
-  if (Result<void> opened = openQueue(); !opened)
-    return opened;
-  Result<OwnedList> made = owner->makeList();
-  if (!made)
-    return made.takeError();
-  recording.list = std::move(*made);
+  QUERN_RETURN_IF_ERROR(openQueue());
+  QUERN_ASSIGN_OR_RETURN(recording.list, owner->makeList());
   // Orders the recording after earlier work of the queue.
   QUERN_ZE_TRY(zeCommandListAppendBarrier, recording.list.get(), nullptr, 0, nullptr);
-  if (Result<void> appended = appendProgram(run, recording.list.get()); !appended)
-    return appended;
+  QUERN_RETURN_IF_ERROR(appendProgram(run, recording.list.get()));
   QUERN_ZE_TRY(zeCommandListClose, recording.list.get());
   recordings.push_front(std::move(recording));
   if (recordings.size() > maxRecordings) {
@@ -348,8 +309,7 @@ Result<void> Stream::record(const Run &run, Recording recording) {
 }
 
 Result<void> Stream::replay(const Recording &recording) {
-  if (Result<void> done = goToQueue(); !done)
-    return done;
+  QUERN_RETURN_IF_ERROR(goToQueue());
   ze_command_list_handle_t handle = recording.list.get();
   QUERN_ZE_TRY(zeCommandQueueExecuteCommandLists, queue.get(), 1, &handle, nullptr);
   return {};
@@ -375,11 +335,9 @@ Result<void> Stream::between(bool isTimed, const std::function<Result<void>()> &
     }
   }
   const auto append = [&]() -> Result<void> {
-    if (Result<void> done = goToList(true); !done)
-      return done;
+    QUERN_RETURN_IF_ERROR(goToList(true));
     QUERN_ZE_TRY(zeCommandListAppendBarrier, list, timing.start, 0, nullptr);
-    if (Result<void> done = body(); !done)
-      return done;
+    QUERN_RETURN_IF_ERROR(body());
     QUERN_ZE_TRY(zeCommandListAppendBarrier, list, timing.end, 0, nullptr);
     return {};
   };
@@ -416,8 +374,7 @@ Result<void> Stream::appendProgram(const Run &run, ze_command_list_handle_t to) 
       const size_t count = step.call->buffers.empty() ? run.executable.arguments().size() : step.call->buffers.size();
       const DeviceExecutable::Arguments arguments{walk.buffersOf(step, cursor.indices(), named), count, run.shared,
                                                   run.sizes};
-      if (Result<void> done = run.executable.appendLaunch(to, *step.call, arguments, groups, nullptr); !done)
-        return done;
+      QUERN_RETURN_IF_ERROR(run.executable.appendLaunch(to, *step.call, arguments, groups, nullptr));
     }
   }
   return {};

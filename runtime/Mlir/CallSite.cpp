@@ -63,10 +63,7 @@ Result<std::unique_ptr<Primitive>> CallSite::make(const quern_mlir_function_t &f
   const bool isAhead = function.line && function.kernel;
   PrimitiveDesc desc; // filled in place: descriptors are large
   if (isAhead) {
-    Result<PrimitiveDesc> read = PrimitiveDesc::parse(function.line);
-    if (!read)
-      return read.takeError();
-    desc = std::move(*read);
+    QUERN_ASSIGN_OR_RETURN(desc, PrimitiveDesc::parse(function.line));
   } else {
     if (function.module_bytes == 0 || function.module_bytes > maxMlirBytes)
       return invalidArguments("the module has ", function.module_bytes, " bytes; 1 to ", maxMlirBytes, " are possible");
@@ -75,18 +72,15 @@ Result<std::unique_ptr<Primitive>> CallSite::make(const quern_mlir_function_t &f
     mlir.function = function.function ? function.function : "";
     desc.attr.naive = (function.flags & QUERN_MLIR_ALLOW_NAIVE) != 0;
   }
-  Result<std::shared_ptr<const Problem>> problem = Problem::create(engine.get(), desc, nullptr);
-  if (!problem)
-    return problem.takeError();
+  QUERN_ASSIGN_OR_RETURN(std::shared_ptr<const Problem> problem, Problem::create(engine.get(), desc, nullptr));
   const bool isLinked = (function.flags & QUERN_MLIR_LINKED) != 0;
   const std::span<void *const> entries(function.entries, isLinked ? function.entry_count : 0);
   if (isAhead)
     if (Result<std::unique_ptr<Primitive>> loaded = Primitive::createFromBlob(
-            *problem, {static_cast<const char *>(function.kernel), static_cast<size_t>(function.kernel_bytes)},
-            entries);
+            problem, {static_cast<const char *>(function.kernel), static_cast<size_t>(function.kernel_bytes)}, entries);
         loaded)
       return loaded;
-  return Primitive::create({std::move(*problem)});
+  return Primitive::create({std::move(problem)});
 }
 
 Result<const Primitive *> CallSite::prepare(const quern_mlir_function_t &function) {
@@ -135,10 +129,8 @@ Result<void> CallSite::fill(Frame &frame, std::span<const quern_mlir_memref_t> m
     if (!given)
       return invalidArguments("the descriptor of ", arguments[i].name, " is null");
     if (!memory || !isLike(memory->desc, *given, memrefs[i].rank)) {
-      Result<TensorDesc> desc = tensorOf(arguments[i], *given, memrefs[i].rank);
-      if (!desc)
-        return desc.takeError();
-      memory = std::make_unique<Memory>(engine.get(), *desc);
+      QUERN_ASSIGN_OR_RETURN(TensorDesc desc, tensorOf(arguments[i], *given, memrefs[i].rank));
+      memory = std::make_unique<Memory>(engine.get(), desc);
       frame.arguments[i] = {arguments[i].index, reinterpret_cast<quern_memory_t>(memory.get())};
     }
     memory->data = given->aligned;
@@ -147,16 +139,13 @@ Result<void> CallSite::fill(Frame &frame, std::span<const quern_mlir_memref_t> m
 }
 
 Result<void> CallSite::call(const quern_mlir_function_t &function, std::span<const quern_mlir_memref_t> memrefs) {
-  Result<const Primitive *> prepared = prepare(function);
-  if (!prepared)
-    return prepared.takeError();
-  const size_t count = (*prepared)->problem().verified().arguments.size();
+  QUERN_ASSIGN_OR_RETURN(const Primitive *prepared, prepare(function));
+  const size_t count = prepared->problem().verified().arguments.size();
   if (memrefs.size() != count)
     return invalidArguments(memrefs.size(), " memrefs are given; the function has ", count, " arguments and results");
   std::unique_ptr<Frame> frame = takeFrame(count);
-  if (Result<void> filled = fill(*frame, memrefs); !filled)
-    return filled;
-  Result<void> done = (*prepared)->execute(*stream, frame->arguments);
+  QUERN_RETURN_IF_ERROR(fill(*frame, memrefs));
+  Result<void> done = prepared->execute(*stream, frame->arguments);
   const std::lock_guard lock(reuse);
   frames.push_back(std::move(frame));
   return done;

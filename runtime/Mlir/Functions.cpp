@@ -12,13 +12,11 @@ namespace {
 
 /// Parses the result of the compiler or of a cache, and adds the attributes of the request.
 Result<PrimitiveDesc> readFrom(std::string_view bytes, const Attributes &attr) {
-  Result<PrimitiveDesc> desc = PrimitiveDesc::fromBytes(bytes);
-  if (!desc)
-    return desc;
-  const auto *mlir = std::get_if<MlirDesc>(&desc->op);
+  QUERN_ASSIGN_OR_RETURN(PrimitiveDesc desc, PrimitiveDesc::fromBytes(bytes));
+  const auto *mlir = std::get_if<MlirDesc>(&desc.op);
   if (!mlir || !mlir->isRead())
     return internalError("the result of reading a function is not a function");
-  desc->attr = attr;
+  desc.attr = attr;
   return desc;
 }
 
@@ -30,10 +28,7 @@ Result<PrimitiveDesc> functionIn(const Artifact &artifact, const Attributes &att
 std::optional<PrimitiveDesc> fromPacks(const KernelKey &key, const PrimitiveDesc &given, const Target &target) {
   std::optional<PrimitiveDesc> found;
   Kernels::process().packs().lookup(given, key, target, [&](const Packs::Hit &hit) -> Result<void> {
-    Result<PrimitiveDesc> desc = functionIn(hit.artifact, given.attr);
-    if (!desc)
-      return desc.takeError();
-    found = std::move(*desc);
+    QUERN_ASSIGN_OR_RETURN(found, functionIn(hit.artifact, given.attr));
     return {};
   });
   return found;
@@ -89,12 +84,10 @@ Result<PrimitiveDesc> readFunction(const PrimitiveDesc &given, const Target &tar
   Result<Compiler> compiler = Compiler::get();
   if (!compiler)
     return Error{compiler.error().status, compiler.error().message + Kernels::process().packs().refusals()};
-  Result<std::string> bytes = compiler->read(given.canonicalBytes(), target.text());
-  if (!bytes)
-    return bytes.takeError();
-  Result<PrimitiveDesc> read = readFrom(*bytes, given.attr);
+  QUERN_ASSIGN_OR_RETURN(std::string bytes, compiler->read(given.canonicalBytes(), target.text()));
+  Result<PrimitiveDesc> read = readFrom(bytes, given.attr);
   if (read)
-    keep(*disk, key, given, target, std::move(*bytes));
+    keep(*disk, key, given, target, std::move(bytes));
   return read;
 }
 

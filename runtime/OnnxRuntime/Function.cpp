@@ -14,7 +14,7 @@ namespace {
 
 [[noreturn]] void refuse(const std::string &text) { throw Failure(ORT_NOT_IMPLEMENTED, "quern: Function: " + text); }
 
-class FunctionKernel : public Kernel {
+class FunctionKernel : public OnnxKernel {
 public:
   FunctionKernel(const Node &node, const std::string &module, const std::string &function)
       : engine(engine::kind::cpu, 0), problem(primitive_desc::from_mlir(engine, module, function)), primitive(problem),
@@ -103,7 +103,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<Kernel> makeFunction(const Node &node) {
+std::unique_ptr<OnnxKernel> makeFunction(const Node &node) {
   const std::optional<std::string> module = node.text("module");
   if (!module)
     throw Failure(ORT_INVALID_ARGUMENT, "quern: Function needs the attribute module, MLIR as text");

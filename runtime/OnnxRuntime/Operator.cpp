@@ -10,7 +10,7 @@ namespace {
 /// The object that ONNX Runtime stores for a kernel.
 struct Handle {
   const OrtApi &api;
-  std::unique_ptr<Kernel> kernel;
+  std::unique_ptr<OnnxKernel> kernel;
 };
 
 OrtStatus *createKernel(const OrtCustomOp *op, const OrtApi *api, const OrtKernelInfo *info, void **kernel) noexcept {

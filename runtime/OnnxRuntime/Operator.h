@@ -12,12 +12,12 @@
 namespace quern::onnxruntime {
 
 /// The kernel of one node of a session. Any number of threads may execute it at the same time.
-class Kernel {
+class OnnxKernel {
 public:
-  Kernel() = default;
-  Kernel(const Kernel &) = delete;
-  Kernel &operator=(const Kernel &) = delete;
-  virtual ~Kernel() = default;
+  OnnxKernel() = default;
+  OnnxKernel(const OnnxKernel &) = delete;
+  OnnxKernel &operator=(const OnnxKernel &) = delete;
+  virtual ~OnnxKernel() = default;
 
   virtual void execute(const Execution &execution) = 0;
 };
@@ -25,7 +25,7 @@ public:
 /// A custom operator with one input and one output of the same type, or with any number of inputs and outputs of any
 /// type (`isVariadic`).
 struct Operator : OrtCustomOp {
-  using Maker = std::unique_ptr<Kernel> (*)(const Node &);
+  using Maker = std::unique_ptr<OnnxKernel> (*)(const Node &);
   Operator(const char *name, Maker make, bool isVariadic = false);
 
   const char *const name;
@@ -33,10 +33,10 @@ struct Operator : OrtCustomOp {
   const bool isVariadic;
 };
 
-std::unique_ptr<Kernel> makeSoftmax(const Node &node);
-std::unique_ptr<Kernel> makeLogSoftmax(const Node &node);
-std::unique_ptr<Kernel> makeEltwise(const Node &node);
-std::unique_ptr<Kernel> makeFunction(const Node &node);
+std::unique_ptr<OnnxKernel> makeSoftmax(const Node &node);
+std::unique_ptr<OnnxKernel> makeLogSoftmax(const Node &node);
+std::unique_ptr<OnnxKernel> makeEltwise(const Node &node);
+std::unique_ptr<OnnxKernel> makeFunction(const Node &node);
 
 } // namespace quern::onnxruntime
 

@@ -25,7 +25,7 @@ namespace {
 /// of the library.
 constexpr size_t maxShapes = 256;
 
-class ShapesKernel : public Kernel {
+class ShapesKernel : public OnnxKernel {
 public:
   /// `front` is the text form of the problem up to its tensors. `axis` is empty for an operator without axis.
   ShapesKernel(const Node &node, const char *name, std::string front, std::optional<int64_t> axis)
@@ -106,15 +106,15 @@ std::string textOf(float value) {
 
 } // namespace
 
-std::unique_ptr<Kernel> makeSoftmax(const Node &node) {
+std::unique_ptr<OnnxKernel> makeSoftmax(const Node &node) {
   return std::make_unique<ShapesKernel>(node, "Softmax", "softmax fwd_i", node.integer("axis", -1));
 }
 
-std::unique_ptr<Kernel> makeLogSoftmax(const Node &node) {
+std::unique_ptr<OnnxKernel> makeLogSoftmax(const Node &node) {
   return std::make_unique<ShapesKernel>(node, "LogSoftmax", "softmax fwd_i alg=log", node.integer("axis", -1));
 }
 
-std::unique_ptr<Kernel> makeEltwise(const Node &node) {
+std::unique_ptr<OnnxKernel> makeEltwise(const Node &node) {
   const std::optional<std::string> alg = node.text("alg");
   if (!alg)
     throw Failure(ORT_INVALID_ARGUMENT, "quern: Eltwise needs the attribute alg, such as alg=\"relu\"");

@@ -37,10 +37,9 @@ Result<void> addOption(Address &address, std::string_view option) {
     return {};
   }
   if (name == "days" || (name == "db" && isRedis)) {
-    Result<int> number = name == "days" ? numberOf(name, value, 1, maxDays) : numberOf(name, value, 0, maxDatabases);
-    if (!number)
-      return number.takeError();
-    (name == "days" ? address.days : address.database) = *number;
+    QUERN_ASSIGN_OR_RETURN(int number,
+                           name == "days" ? numberOf(name, value, 1, maxDays) : numberOf(name, value, 0, maxDatabases));
+    (name == "days" ? address.days : address.database) = number;
     return {};
   }
   std::string *file = name == "ca"                         ? &address.caFile
@@ -124,10 +123,8 @@ Result<std::vector<Address>> parseAddresses(std::string_view text) {
     const std::string_view one = takePart(text, ';');
     if (one.empty())
       continue;
-    Result<Address> address = parseAddress(one);
-    if (!address)
-      return address.takeError();
-    addresses.push_back(std::move(*address));
+    QUERN_ASSIGN_OR_RETURN(Address address, parseAddress(one));
+    addresses.push_back(std::move(address));
   }
   return addresses;
 }

@@ -54,40 +54,31 @@ private:
 };
 
 Result<void> Client::configure(const quern_remote_config &config) {
-  if (Result<void> prepared = prepareCryptography(); !prepared)
-    return prepared;
-  Result<std::vector<Address>> addresses = parseAddresses(config.servers);
-  if (!addresses)
-    return addresses.takeError();
-  if (addresses->empty())
+  QUERN_RETURN_IF_ERROR(prepareCryptography());
+  QUERN_ASSIGN_OR_RETURN(std::vector<Address> addresses, parseAddresses(config.servers));
+  if (addresses.empty())
     return invalidArguments("no remote cache is configured");
   if (config.milliseconds > maxMilliseconds)
     return invalidArguments("the wait for a remote cache is ", config.milliseconds, " ms; it must be at most ",
                             maxMilliseconds);
-  Result<std::vector<PublicKey>> keys = readPublicKeys(config.public_keys);
-  if (!keys)
-    return keys.takeError();
-  readers = std::move(*keys);
+  QUERN_ASSIGN_OR_RETURN(std::vector<PublicKey> keys, readPublicKeys(config.public_keys));
+  readers = std::move(keys);
   if (config.signing_key[0]) {
-    Result<PrivateKey> key = readPrivateKey(config.signing_key);
-    if (!key)
-      return key.takeError();
-    signer = *key;
+    QUERN_ASSIGN_OR_RETURN(PrivateKey key, readPrivateKey(config.signing_key));
+    signer = key;
     readers.push_back(signer->publicKey);
   }
   if (readers.empty())
     return invalidArguments("a remote cache needs the public keys of trusted writers (QUERN_REMOTE_PUBLIC_KEYS), "
                             "or a key to sign with (QUERN_REMOTE_SIGNING_KEY)");
-  for (Address &address : *addresses) {
+  for (Address &address : addresses) {
     const bool isRedis = address.protocol == Address::Protocol::Redis;
     std::string &own = isRedis ? address.passwordFile : address.tokenFile;
     const std::string file = own.empty() ? (isRedis ? config.password_file : config.token_file) : own;
-    Result<std::string> secret = file.empty() ? Result<std::string>(std::string()) : readSecret(file);
-    if (!secret)
-      return secret.takeError();
+    QUERN_ASSIGN_OR_RETURN(std::string secret, file.empty() ? Result<std::string>(std::string()) : readSecret(file));
     isWriting = isWriting || (signer && !address.isReadOnly);
     Secrets secrets;
-    (isRedis ? secrets.password : secrets.token) = std::move(*secret);
+    (isRedis ? secrets.password : secrets.token) = std::move(secret);
     servers.push_back(std::make_unique<Server>(std::move(address), std::move(secrets)));
   }
   waitNs = static_cast<int64_t>(config.milliseconds) * nsPerMs;

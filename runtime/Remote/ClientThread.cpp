@@ -27,8 +27,7 @@ Result<Client *> Client::open(const quern_remote_config &config) {
     registerHandlers();
   });
   std::unique_ptr<Client> client(new Client);
-  if (Result<void> configured = client->configure(config); !configured)
-    return configured.takeError();
+  QUERN_RETURN_IF_ERROR(client->configure(config));
   // Uses no lock: a fork that holds the other clients may wait for this call.
   client->older = newest.load();
   while (!newest.compare_exchange_weak(client->older, client.get()))

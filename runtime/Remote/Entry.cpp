@@ -90,15 +90,13 @@ std::string withoutNames(std::string_view bytes) {
 
 Result<std::string> withNames(std::string_view bytes, std::string_view keyBytes, std::string_view descriptor,
                               const EntryKey &key) {
-  Result<Artifact> artifact = Artifact::parse(bytes);
-  if (!artifact)
-    return artifact.takeError();
-  if (artifact->target != key.target || artifact->buildId != key.buildId ||
-      (!artifact->keyBytes.empty() && artifact->keyBytes != keyBytes))
+  QUERN_ASSIGN_OR_RETURN(Artifact artifact, Artifact::parse(bytes));
+  if (artifact.target != key.target || artifact.buildId != key.buildId ||
+      (!artifact.keyBytes.empty() && artifact.keyBytes != keyBytes))
     return runtimeError("the artifact is of another problem, target or build");
-  artifact->keyBytes = keyBytes;
-  artifact->descriptor = descriptor;
-  return artifact->serialize();
+  artifact.keyBytes = keyBytes;
+  artifact.descriptor = descriptor;
+  return artifact.serialize();
 }
 
 } // namespace quern::remote

@@ -79,8 +79,7 @@ Result<int> openFile(const std::string &given, Trust trust, struct stat &status)
   if (folder.get() < 0 || fstat(folder.get(), &status) != 0)
     return failureOf(folderPath, "cannot read");
   if (trust != Trust::Anyone)
-    if (Result<void> checked = checkWriters(folderPath, status); !checked)
-      return checked.takeError();
+    QUERN_RETURN_IF_ERROR(checkWriters(folderPath, status));
   const int file = ::openat(folder.get(), path.c_str() + slash + 1, flags);
   if (file < 0 || fstat(file, &status) != 0) {
     const Error failure = failureOf(given, "cannot read");
@@ -94,15 +93,12 @@ Result<int> openFile(const std::string &given, Trust trust, struct stat &status)
 /// Reads the first line of a small file.
 Result<std::string> readLine(const std::string &path, Trust trust) {
   struct stat status;
-  Result<int> opened = openFile(path, trust, status);
-  if (!opened)
-    return opened.takeError();
-  const File file(*opened);
+  QUERN_ASSIGN_OR_RETURN(int opened, openFile(path, trust, status));
+  const File file(opened);
   if (!S_ISREG(status.st_mode))
     return runtimeError(path, " is not a regular file");
   if (trust == Trust::OwnerOrRoot)
-    if (Result<void> checked = checkWriters(path, status); !checked)
-      return checked.takeError();
+    QUERN_RETURN_IF_ERROR(checkWriters(path, status));
   if (trust == Trust::Owner && ((status.st_mode & 077) != 0 || status.st_uid != geteuid()))
     return runtimeError("the private key ", path, " is another user's or has mode 0", std::oct, status.st_mode & 0777,
                         "; it must be this user's with mode 0600");
@@ -167,11 +163,9 @@ Result<void> prepareCryptography() {
 }
 
 Result<PrivateKey> readPrivateKey(const std::string &path) {
-  Result<std::string> line = readLine(path, Trust::Owner);
-  if (!line)
-    return line.takeError();
-  Result<std::array<unsigned char, 32>> seed = parseKey(path, *line, privateTag);
-  sodium_memzero(line->data(), line->size());
+  QUERN_ASSIGN_OR_RETURN(std::string line, readLine(path, Trust::Owner));
+  Result<std::array<unsigned char, 32>> seed = parseKey(path, line, privateTag);
+  sodium_memzero(line.data(), line.size());
   if (!seed)
     return seed.takeError();
   PrivateKey key;
@@ -188,13 +182,9 @@ Result<std::vector<PublicKey>> readPublicKeys(std::string_view paths) {
     paths.remove_prefix(std::min(end + 1, paths.size()));
     if (path.empty())
       continue;
-    Result<std::string> line = readLine(path, Trust::OwnerOrRoot);
-    if (!line)
-      return line.takeError();
-    Result<PublicKey> key = parseKey(path, *line, publicTag);
-    if (!key)
-      return key.takeError();
-    keys.push_back(*key);
+    QUERN_ASSIGN_OR_RETURN(std::string line, readLine(path, Trust::OwnerOrRoot));
+    QUERN_ASSIGN_OR_RETURN(PublicKey key, parseKey(path, line, publicTag));
+    keys.push_back(key);
   }
   return keys;
 }

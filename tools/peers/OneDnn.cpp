@@ -34,11 +34,9 @@ Result<std::unique_ptr<OneDnn>> OneDnn::open(const std::string &root) {
   oneDnn->api = std::make_unique<Functions>();
   if (const char *missing = oneDnn->api->load(library))
     return runtimeError(path, " has no ", missing);
-  if (Result<void> made = explained(oneDnn->api->engineCreate(&oneDnn->engine, cpuEngine, 0), "engine creation"); !made)
-    return made.takeError();
+  QUERN_RETURN_IF_ERROR(explained(oneDnn->api->engineCreate(&oneDnn->engine, cpuEngine, 0), "engine creation"));
   int status = oneDnn->api->streamCreate(&oneDnn->stream, oneDnn->engine, defaultStreamFlags);
-  if (Result<void> made = explained(status, "stream creation"); !made)
-    return made.takeError();
+  QUERN_RETURN_IF_ERROR(explained(status, "stream creation"));
   return oneDnn;
 }
 
@@ -58,8 +56,7 @@ void *OneDnn::symbol(const char *name) const { return dlsym(handle, name); }
 
 Result<std::unique_ptr<OneDnnPrimitive>> OneDnn::create(const VerifiedProblem &problem) const {
   std::unique_ptr<OneDnnPrimitive> primitive(new OneDnnPrimitive(*this, problem));
-  if (Result<void> created = primitive->create(); !created)
-    return created.takeError();
+  QUERN_RETURN_IF_ERROR(primitive->create());
   return primitive;
 }
 
@@ -75,16 +72,13 @@ OneDnnPrimitive::~OneDnnPrimitive() {
 }
 
 Result<void> OneDnnPrimitive::create() {
-  if (Result<void> described = describeAttributes(); !described)
-    return described;
-  Result<void *> desc = std::visit([&](const auto &op) { return createDesc(op); }, problem.desc.op);
-  if (!desc)
-    return desc.takeError();
+  QUERN_RETURN_IF_ERROR(describeAttributes());
+  QUERN_ASSIGN_OR_RETURN(void *desc, std::visit([&](const auto &op) { return createDesc(op); }, problem.desc.op));
   const char *name = nullptr;
-  if (library.api->pdQuery(*desc, quern_query_impl_info_str, 0, static_cast<void *>(&name)) == 0 && name)
+  if (library.api->pdQuery(desc, quern_query_impl_info_str, 0, static_cast<void *>(&name)) == 0 && name)
     kernel = name;
-  int status = library.api->primitiveCreate(&primitive, *desc);
-  library.api->pdDestroy(*desc);
+  int status = library.api->primitiveCreate(&primitive, desc);
+  library.api->pdDestroy(desc);
   return explained(status, "primitive creation");
 }
 
@@ -105,29 +99,23 @@ Result<void *> OneDnnPrimitive::layoutOf(const ArgumentInfo &argument) {
 /// layout, the object gets a copy.
 Result<void> OneDnnPrimitive::addMemory(const ArgumentInfo &argument, void *data) {
   const bool isOwn = ownLayouts.contains(argument.index), isMade = isMadeByForward(argument.index);
-  Result<void *> desc = layoutOf(argument);
-  if (!desc)
-    return desc.takeError();
+  QUERN_ASSIGN_OR_RETURN(void *desc, layoutOf(argument));
   void *memory = nullptr, *place = isOwn || isMade ? allocateMemory : data;
-  if (Result<void> made = explained(library.api->memoryCreate(&memory, *desc, library.engine, place), "memory"); !made)
-    return made;
+  QUERN_RETURN_IF_ERROR(explained(library.api->memoryCreate(&memory, desc, library.engine, place), "memory"));
   memories.push_back({argument.index, memory});
-  if (Result<void> filled = isOwn ? fillOwn(argument, *desc, memory, data) : Result<void>(); !filled)
-    return filled;
+  QUERN_RETURN_IF_ERROR(isOwn ? fillOwn(argument, desc, memory, data) : Result<void>());
   return addForwardMemory(argument, data);
 }
 
 Result<void> OneDnnPrimitive::reorderInto(const TensorDesc &plain, void *values, const void *desc, void *memory) {
   const OneDnn::Functions &api = *library.api;
-  Result<void *> plainDesc = describe(plain);
-  if (!plainDesc)
-    return plainDesc.takeError();
+  QUERN_ASSIGN_OR_RETURN(void *plainDesc, describe(plain));
   void *reorderDesc = nullptr, *reorder = nullptr, *source = nullptr;
-  if (api.reorder(&reorderDesc, *plainDesc, library.engine, desc, library.engine, attributes) != 0)
+  if (api.reorder(&reorderDesc, plainDesc, library.engine, desc, library.engine, attributes) != 0)
     return unimplemented("oneDNN: no reorder to its own layout");
   Result<void> done = explained(api.primitiveCreate(&reorder, reorderDesc), "a reorder to its own layout");
   if (done)
-    done = explained(api.memoryCreate(&source, *plainDesc, library.engine, values), "memory");
+    done = explained(api.memoryCreate(&source, plainDesc, library.engine, values), "memory");
   const OneDnn::ExecArg args[] = {{1, source}, {17, memory}};
   if (done)
     done = explained(api.execute(reorder, library.stream, 2, args), "a reorder to its own layout");
@@ -159,13 +147,11 @@ Result<void> OneDnnPrimitive::allocate(const std::function<void(const ArgumentIn
   releaseMemories();
   buffers.clear();
   for (ArgumentInfo argument : problem.arguments) {
-    Result<void *> desc = layoutOf(argument);
-    if (!desc)
-      return desc.takeError();
-    GuardedBuffer &buffer = buffers.emplace_back(static_cast<int64_t>(library.api->mdGetSize(*desc)), lines);
+    QUERN_ASSIGN_OR_RETURN(void *desc, layoutOf(argument));
+    GuardedBuffer &buffer = buffers.emplace_back(static_cast<int64_t>(library.api->mdGetSize(desc)), lines);
     void *memory = nullptr;
     if (Result<void> made =
-            explained(library.api->memoryCreate(&memory, *desc, library.engine, buffer.data()), "memory");
+            explained(library.api->memoryCreate(&memory, desc, library.engine, buffer.data()), "memory");
         !made)
       return made;
     memories.push_back({argument.index, memory});
@@ -176,10 +162,8 @@ Result<void> OneDnnPrimitive::allocate(const std::function<void(const ArgumentIn
     }
     std::vector<char> ours(static_cast<size_t>(argument.desc.bytes()));
     fill(argument, ours.data());
-    if (Result<void> filled = fillOwn(argument, *desc, memory, ours.data()); !filled)
-      return filled;
-    if (Result<void> added = addForwardMemory(argument, ours.data()); !added)
-      return added;
+    QUERN_RETURN_IF_ERROR(fillOwn(argument, desc, memory, ours.data()));
+    QUERN_RETURN_IF_ERROR(addForwardMemory(argument, ours.data()));
   }
   return runForward();
 }

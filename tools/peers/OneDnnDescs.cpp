@@ -73,10 +73,8 @@ Result<void> OneDnnPrimitive::appendPostOp(void *postOps, const PostOp &post) {
                      "the sum post-op");
   if (post.kind != PostOp::Kind::Binary || post.alg == Alg::BinarySelect)
     return unimplemented("oneDNN: no post-op ", nameOf(post.alg), " in every 3.x");
-  Result<void *> desc = describe(post.src1);
-  if (!desc)
-    return desc.takeError();
-  return explained(library.api->appendBinary(postOps, static_cast<int>(post.alg), *desc), "the binary post-op");
+  QUERN_ASSIGN_OR_RETURN(void *desc, describe(post.src1));
+  return explained(library.api->appendBinary(postOps, static_cast<int>(post.alg), desc), "the binary post-op");
 }
 
 /// Sets scales, zero points and RNN parameters.
@@ -107,8 +105,7 @@ Result<void> OneDnnPrimitive::describeQuantization() {
     return explained(function(attributes, static_cast<int64_t>(scales.size()), mask, scales.data()),
                      "quantization of RNN weights");
   };
-  if (Result<void> set = setWeights(api.setRnnWeights, rnn.weightsMask, rnn.weightsScales); !set)
-    return set;
+  QUERN_RETURN_IF_ERROR(setWeights(api.setRnnWeights, rnn.weightsMask, rnn.weightsScales));
   return setWeights(api.setRnnProjection, rnn.projectionMask, rnn.projectionScales);
 }
 
@@ -124,26 +121,20 @@ Result<void> OneDnnPrimitive::describeDropout() {
       return unimplemented("oneDNN: no descriptor for an absent mask");
     descs.push_back(none);
   }
-  Result<void *> mask = none ? Result<void *>(none) : describe(dropout.mask);
-  if (!mask)
-    return mask.takeError();
-  return explained(
-      library.api->setDropout(attributes, *mask, static_cast<int>(dropout.seedType), dropout.usesOffset, 0), "dropout");
+  QUERN_ASSIGN_OR_RETURN(void *mask, none ? Result<void *>(none) : describe(dropout.mask));
+  return explained(library.api->setDropout(attributes, mask, static_cast<int>(dropout.seedType), dropout.usesOffset, 0),
+                   "dropout");
 }
 
 /// Relaxations (fpmath, accumulation mode, determinism) are not passed on, so the peer computes with its default
 /// accuracy.
 Result<void> OneDnnPrimitive::describeAttributes() {
   const Attributes &attr = problem.desc.attr;
-  if (Result<void> made = explained(library.api->attrCreate(&attributes), "attributes"); !made)
-    return made;
-  if (Result<void> described = describeQuantization(); !described)
-    return described;
-  if (Result<void> described = describeDropout(); !described)
-    return described;
+  QUERN_RETURN_IF_ERROR(explained(library.api->attrCreate(&attributes), "attributes"));
+  QUERN_RETURN_IF_ERROR(describeQuantization());
+  QUERN_RETURN_IF_ERROR(describeDropout());
   void *postOps = nullptr;
-  if (Result<void> made = explained(library.api->postOpsCreate(&postOps), "post-ops"); !made)
-    return made;
+  QUERN_RETURN_IF_ERROR(explained(library.api->postOpsCreate(&postOps), "post-ops"));
   Result<void> done;
   for (const PostOp &post : attr.postOps)
     if (done = appendPostOp(postOps, post); !done)
@@ -214,10 +205,8 @@ Result<void *> OneDnnPrimitive::createDesc(const BinaryDesc &op) {
 Result<std::vector<const void *>> OneDnnPrimitive::describeAll(const std::vector<TensorDesc> &tensors) {
   std::vector<const void *> all;
   for (const TensorDesc &tensor : tensors) {
-    Result<void *> desc = describe(tensor);
-    if (!desc)
-      return desc.takeError();
-    all.push_back(*desc);
+    QUERN_ASSIGN_OR_RETURN(void *desc, describe(tensor));
+    all.push_back(desc);
   }
   return all;
 }

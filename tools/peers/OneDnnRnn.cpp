@@ -70,10 +70,8 @@ Result<const void *> OneDnnPrimitive::describeRnn(int32_t argument, const Tensor
     asked = *TensorDesc::fromTag(tensor.shape(), tensor.dataType, "any");
     ownLayouts[argument] = nullptr;
   }
-  Result<void *> desc = asked.isAny() ? describeAny(asked) : describe(asked);
-  if (!desc)
-    return desc.takeError();
-  return static_cast<const void *>(*desc);
+  QUERN_ASSIGN_OR_RETURN(void *desc, asked.isAny() ? describeAny(asked) : describe(asked));
+  return static_cast<const void *>(desc);
 }
 
 Result<void *> OneDnnPrimitive::describeAny(const TensorDesc &tensor) {
@@ -115,10 +113,8 @@ Result<OneDnnPrimitive::RnnTensors> OneDnnPrimitive::describeRnnTensors(const Rn
       {arg::diffDst2, &op.diffDstIterC},
   };
   for (const auto &[argument, tensor] : tensors) {
-    Result<const void *> desc = describeRnn(argument, *tensor);
-    if (!desc)
-      return desc.takeError();
-    at[argument] = *desc;
+    QUERN_ASSIGN_OR_RETURN(const void *desc, describeRnn(argument, *tensor));
+    at[argument] = desc;
   }
   return at;
 }
@@ -189,19 +185,17 @@ Result<void *> OneDnnPrimitive::createRnnBackward(const RnnDesc &op, const RnnTe
 }
 
 Result<void *> OneDnnPrimitive::createRnnBackward(const RnnDesc &op, const RnnTensors &at) {
-  Result<void *> hint = createRnnForward(op, at, PropKind::ForwardTraining);
-  if (!hint)
-    return hint;
+  QUERN_ASSIGN_OR_RETURN(void *hint, createRnnForward(op, at, PropKind::ForwardTraining));
   for (const auto &[argument, layout] : ownLayouts)
     if (argument != arg::workspace)
       forwardLayouts[argument] = nullptr;
-  Result<void> kept = keepOwnLayouts(*hint, forwardLayouts);
+  Result<void> kept = keepOwnLayouts(hint, forwardLayouts);
   auto *create = library.find<int(void **, Desc)>("dnnl_primitive_create");
-  Result<void *> desc = kept ? createRnnBackward(op, at, *hint) : Result<void *>(kept.takeError());
-  const bool isMade = desc && create && create(&forward, *hint) == 0;
+  Result<void *> desc = kept ? createRnnBackward(op, at, hint) : Result<void *>(kept.takeError());
+  const bool isMade = desc && create && create(&forward, hint) == 0;
   auto *destroy = library.find<int(void *)>("dnnl_primitive_desc_destroy");
   if (destroy)
-    destroy(*hint);
+    destroy(hint);
   if (desc && !isMade) {
     if (destroy)
       destroy(*desc);
@@ -213,10 +207,8 @@ Result<void *> OneDnnPrimitive::createRnnBackward(const RnnDesc &op, const RnnTe
 Result<void *> OneDnnPrimitive::createDesc(const RnnDesc &op) {
   if (!op.seqLengths.isZero() || (op.flags & RnnStackConcatenated))
     return unimplemented("oneDNN: no lengths of sequences and no stack of both directions");
-  Result<RnnTensors> at = describeRnnTensors(op);
-  if (!at)
-    return at.takeError();
-  Result<void *> desc = isForward(op.prop) ? createRnnForward(op, *at, op.prop) : createRnnBackward(op, *at);
+  QUERN_ASSIGN_OR_RETURN(RnnTensors at, describeRnnTensors(op));
+  Result<void *> desc = isForward(op.prop) ? createRnnForward(op, at, op.prop) : createRnnBackward(op, at);
   if (!desc)
     return desc;
   if (op.prop != PropKind::ForwardInference)
@@ -241,14 +233,12 @@ Result<void> OneDnnPrimitive::fillOwn(const ArgumentInfo &argument, const void *
                                       const void *data) {
   if (argument.index == arg::workspace)
     return {};
-  Result<TensorDesc> plain = TensorDesc::dense(argument.desc.shape(), argument.desc.dataType);
-  if (!plain)
-    return plain.takeError();
-  std::vector<char> values(static_cast<size_t>(plain->bytes()));
+  QUERN_ASSIGN_OR_RETURN(TensorDesc plain, TensorDesc::dense(argument.desc.shape(), argument.desc.dataType));
+  std::vector<char> values(static_cast<size_t>(plain.bytes()));
   TensorDesc atStart = argument.desc; // the layout of `data`
   atStart.offset0 = 0;
-  scatter(*plain, values.data(), gather(atStart, data));
-  return reorderInto(*plain, values.data(), layout, memory);
+  scatter(plain, values.data(), gather(atStart, data));
+  return reorderInto(plain, values.data(), layout, memory);
 }
 
 bool OneDnnPrimitive::isMadeByForward(int32_t argument) const {

@@ -72,7 +72,7 @@ private:
 };
 
 /// Returns the forward problem whose workspace a backward RNN reads, with plain weights; nothing for other problems.
-std::optional<Problem> forwardOf(const Problem &problem) {
+std::optional<BenchProblem> forwardOf(const BenchProblem &problem) {
   quern::PrimitiveDesc desc = problem.verified.desc;
   auto *boxed = std::get_if<Boxed<RnnDesc>>(&desc.op);
   if (!boxed || (*boxed)->prop != PropKind::Backward)
@@ -87,12 +87,12 @@ std::optional<Problem> forwardOf(const Problem &problem) {
         &op.diffWeightsIter, &op.diffWeightsPeephole, &op.diffWeightsProjection, &op.diffBias, &op.diffDstLayer,
         &op.diffDstIter, &op.diffDstIterC})
     *gradient = TensorDesc();
-  return Problem::parse(desc.text());
+  return BenchProblem::parse(desc.text());
 }
 
 } // namespace
 
-Kernel::Kernel(const Engine &engine, const Problem &problem)
+BoundKernel::BoundKernel(const Engine &engine, const BenchProblem &problem)
     : desc(createPrimitiveDesc(engine, problem.verified.desc.text())), primitive(createPrimitive(desc)) {
   for (const ArgumentInfo &argument : problem.verified.arguments) {
     memories.push_back(createMemory(engine, argument));
@@ -102,7 +102,7 @@ Kernel::Kernel(const Engine &engine, const Problem &problem)
     check(ready);
 }
 
-Memory Kernel::createMemory(const Engine &engine, const ArgumentInfo &argument) {
+Memory BoundKernel::createMemory(const Engine &engine, const ArgumentInfo &argument) {
   const_quern_memory_desc_t md = quern_primitive_desc_query_md(desc.get(), quern_query_exec_arg_md, argument.index);
   quern_engine_kind_t kind{};
   check(quern_engine_get_kind(engine.get(), &kind));
@@ -114,15 +114,15 @@ Memory Kernel::createMemory(const Engine &engine, const ArgumentInfo &argument) 
   return Memory(memory);
 }
 
-void Kernel::fill(const Engine &engine, const Problem &problem) const {
+void BoundKernel::fill(const Engine &engine, const BenchProblem &problem) const {
   for (size_t i = 0; i < memories.size(); ++i)
     fillArgument(Mapped(memories[i]).get(), problem.verified.arguments[i]);
-  if (std::optional<Problem> forward = forwardOf(problem))
+  if (std::optional<BenchProblem> forward = forwardOf(problem))
     takeWorkspace(engine, *forward, problem);
 }
 
-void Kernel::takeWorkspace(const Engine &engine, const Problem &forward, const Problem &backward) const {
-  const Kernel kernel(engine, forward);
+void BoundKernel::takeWorkspace(const Engine &engine, const BenchProblem &forward, const BenchProblem &backward) const {
+  const BoundKernel kernel(engine, forward);
   kernel.fill(engine, forward);
   const Stream stream = createStream(engine);
   kernel.run(stream);
@@ -136,7 +136,7 @@ void Kernel::takeWorkspace(const Engine &engine, const Problem &forward, const P
     }
 }
 
-void Kernel::run(const Stream &stream) const {
+void BoundKernel::run(const Stream &stream) const {
   check(quern_primitive_execute(primitive.get(), stream.get(), static_cast<int>(args.size()), args.data()));
 }
 

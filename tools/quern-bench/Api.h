@@ -49,11 +49,11 @@ std::string compileFor(const std::string &line, const std::string &target,
 char *dataOf(const Memory &memory);
 
 /// A primitive with its buffers, ready to run.
-struct Kernel {
-  Kernel(const Engine &engine, const Problem &problem);
+struct BoundKernel {
+  BoundKernel(const Engine &engine, const BenchProblem &problem);
   /// Fills tensors with the values that every contestant uses, also outputs, because a sum reads them. Forward computes
   /// the workspace of a backward RNN.
-  void fill(const Engine &engine, const Problem &problem) const;
+  void fill(const Engine &engine, const BenchProblem &problem) const;
   void run(const Stream &stream) const;
 
   PrimitiveDesc desc;
@@ -63,7 +63,7 @@ struct Kernel {
 private:
   Memory createMemory(const Engine &engine, const ArgumentInfo &argument);
   /// Executes `forward` and copies its workspace for `backward`, which is this problem.
-  void takeWorkspace(const Engine &engine, const Problem &forward, const Problem &backward) const;
+  void takeWorkspace(const Engine &engine, const BenchProblem &forward, const BenchProblem &backward) const;
 
   std::vector<GuardedBuffer> buffers; ///< used only on the CPU; a device allocates its memory
   std::vector<quern_exec_arg_t> args;

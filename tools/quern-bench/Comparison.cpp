@@ -130,7 +130,7 @@ std::string Comparison::ask(const std::string &name, const std::string &request)
   return reply;
 }
 
-Measurement Comparison::prepare(const std::string &name, const Problem &problem) {
+Measurement Comparison::prepare(const std::string &name, const BenchProblem &problem) {
   std::string reply = ask(name, problem.encode());
   std::string rest = reply.substr(std::min<size_t>(3, reply.size()));
   return reply.starts_with("ok") ? Measurement{{}, "", rest} : Measurement{{}, rest, ""};
@@ -144,14 +144,14 @@ bool Comparison::sameBits() {
   return true;
 }
 
-Row Comparison::measure(const Problem &problem) {
+Row Comparison::measure(const BenchProblem &problem) {
   Row row;
   row.problem = problem;
-  struct Plan {
+  struct ComparisonPlan {
     int64_t calls;
     int samples;
   };
-  std::map<std::string, Plan> plans;
+  std::map<std::string, ComparisonPlan> plans;
   for (const std::string &name : order) {
     Measurement &result = row.results[name] = prepare(name, problem);
     if (!result.refusal.empty())

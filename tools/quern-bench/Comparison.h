@@ -35,7 +35,7 @@ struct Measurement {
 };
 
 struct Row {
-  Problem problem;
+  BenchProblem problem;
   std::map<std::string, Measurement> results; ///< by contestant
   bool sameBits = true;                       ///< true if all tried numbers of threads give equal results
 };
@@ -79,12 +79,12 @@ public:
   /// Starts the processes. Throws std::runtime_error with the name of a peer that does not start.
   explicit Comparison(const Settings &settings);
   ~Comparison();
-  Row measure(const Problem &problem);
+  Row measure(const BenchProblem &problem);
 
 private:
   /// Sends a request to one contestant while the others are stopped.
   std::string ask(const std::string &name, const std::string &request);
-  Measurement prepare(const std::string &name, const Problem &problem);
+  Measurement prepare(const std::string &name, const BenchProblem &problem);
   /// Returns true if Quern's result does not depend on the number of threads. A device has only one configuration.
   bool sameBits();
 

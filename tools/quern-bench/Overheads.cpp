@@ -79,7 +79,7 @@ Samples timeCreation(const PrimitiveDesc &desc, quern_origin_t origin, int count
 
 /// Measurements of one problem.
 struct Compilation {
-  Problem problem;
+  BenchProblem problem;
   Bounds bounds;
   Overhead coldCompile;
   double codeKib;
@@ -87,16 +87,16 @@ struct Compilation {
 };
 
 /// Times calls on one thread, including the kernel.
-Samples timeWholeCalls(const Engine &engine, const Problem &problem) {
+Samples timeWholeCalls(const Engine &engine, const BenchProblem &problem) {
   check(quern_set_num_threads(1));
   Stream stream = createStream(engine);
-  Kernel kernel(engine, problem);
+  BoundKernel kernel(engine, problem);
   kernel.fill(engine, problem);
   return timeCalls([&] { kernel.run(stream); });
 }
 
 /// Measures the compilation of a problem, the size of its code, and an execution. The compiler must be warm.
-Compilation measureCompilation(const Engine &engine, const Problem &problem) {
+Compilation measureCompilation(const Engine &engine, const BenchProblem &problem) {
   PrimitiveDesc desc = createPrimitiveDesc(engine, problem.verified.desc.text());
   Samples samples = timeCreation(desc, quern_origin_compiled, 7);
   Primitive primitive = createPrimitive(desc);
@@ -116,7 +116,7 @@ std::vector<Compilation> measureCompilations(const Engine &engine, const std::ve
   createPrimitive(createPrimitiveDesc(engine, tinyProblem));
   std::vector<Compilation> found;
   for (const std::string &line : lines)
-    if (Problem problem = Problem::parse(line); !problem.verified.isNoop)
+    if (BenchProblem problem = BenchProblem::parse(line); !problem.verified.isNoop)
       found.push_back(measureCompilation(engine, problem));
   return found;
 }
@@ -214,7 +214,7 @@ Samples timeNewShapes(const Engine &engine) {
     return "softmax fwd_i src" + tensor + "dst" + tensor + "axis=1";
   };
   const Target &host = Target::host();
-  const std::optional<Family> family = familyOf(Problem::parse(lineOf(8, 100)).verified, host);
+  const std::optional<Family> family = familyOf(BenchProblem::parse(lineOf(8, 100)).verified, host);
   if (!family)
     throw std::runtime_error("a softmax along rows has no family");
   const std::string artifact = compileFor(family->problem.desc.text(), host.text());
@@ -286,7 +286,7 @@ Samples timeFunctionHits(const Engine &engine, size_t bytes) {
 Samples timeExecution(const Engine &engine, std::optional<quern_origin_t> origin = std::nullopt) {
   check(quern_set_num_threads(1));
   Stream stream = createStream(engine);
-  Kernel kernel(engine, Problem::parse(tinyProblem));
+  BoundKernel kernel(engine, BenchProblem::parse(tinyProblem));
   if (origin)
     requireOrigin(kernel.primitive, *origin);
   void *buffers[2];
@@ -313,7 +313,8 @@ Samples timeExecution(const Engine &engine, std::optional<quern_origin_t> origin
 
 /// Like timeExecution(), for a primitive that started with the kernel of its family.
 Samples timePromotedExecution(const Engine &engine) {
-  const Result<std::unique_ptr<FamilyPack>> pack = FamilyPack::of(Problem::parse(tinyProblem).verified, Target::host());
+  const Result<std::unique_ptr<FamilyPack>> pack =
+      FamilyPack::of(BenchProblem::parse(tinyProblem).verified, Target::host());
   if (!pack || !*pack)
     throw std::runtime_error("the tiny problem has no family");
   clearMemoryCache();

@@ -148,9 +148,9 @@ std::string describeFamilies(const Report &report) {
   for (const std::string &peer : report.settings.peers)
     text += " vs " + peer + " |", rule += "---|";
   text += " vs the better oneDNN | lowest |\n" + rule + "---|---|\n";
-  for (const std::string &family : distinct(report.rows, [](const Problem &problem) { return problem.family(); }))
+  for (const std::string &family : distinct(report.rows, [](const BenchProblem &problem) { return problem.family(); }))
     text += describeMeans(report, {family, family, ""});
-  for (const std::string &group : distinct(report.rows, [](const Problem &problem) { return problem.group(); })) {
+  for (const std::string &group : distinct(report.rows, [](const BenchProblem &problem) { return problem.group(); })) {
     text += describeMeans(report, {group + ", all others", "", group, false});
     text += describeMeans(report, {group + ", left to oneDNN's reference code", "", group, true});
   }
@@ -234,7 +234,7 @@ std::string describeScaling(const Report &one, const Report &many) {
       format("| %d over %d threads, tensors of 32 MiB and more | Quern | copy of the same bytes |\n|---|---|---|\n",
              many.settings.threads, one.settings.threads);
   for (size_t i = 0; i < one.rows.size(); ++i) {
-    const Problem &problem = one.rows[i].problem;
+    const BenchProblem &problem = one.rows[i].problem;
     if (problem.trafficBytes() < scalingBytes)
       continue;
     auto scaling = [&](const char *name) {

@@ -34,7 +34,7 @@ constexpr const char *recurrentLine =
 /// Writes a pack of one family.
 std::string writeFamily(const std::string &line, const TemporaryFolder &folder) {
   const Target &host = Target::host();
-  const std::optional<Family> family = familyOf(Problem::parse(line).verified, host);
+  const std::optional<Family> family = familyOf(BenchProblem::parse(line).verified, host);
   if (!family)
     throw std::runtime_error("it has no family: " + line);
   const std::string artifact = compileFor(family->problem.desc.text(), host.text());

@@ -144,10 +144,10 @@ Settings settingsFor(const Options &options, int threads) {
   return settings;
 }
 
-Report compare(const Settings &settings, const std::vector<Problem> &problems) {
+Report compare(const Settings &settings, const std::vector<BenchProblem> &problems) {
   Report report{settings, {}};
   Comparison comparison(settings);
-  for (const Problem &problem : problems) {
+  for (const BenchProblem &problem : problems) {
     std::fprintf(stderr, "%d thread(s): %s\n", settings.threads, problem.title().c_str());
     report.rows.push_back(comparison.measure(problem));
   }
@@ -216,9 +216,9 @@ int runModel(const Options &options) {
 }
 
 int runComparison(const Options &options) {
-  std::vector<Problem> problems;
+  std::vector<BenchProblem> problems;
   for (const std::string &line : selectedLines(options))
-    problems.push_back(Problem::parse(line));
+    problems.push_back(BenchProblem::parse(line));
   std::vector<Report> reports;
   for (int threads : options.threads)
     reports.push_back(compare(settingsFor(options, threads), problems));

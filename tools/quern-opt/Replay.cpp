@@ -273,7 +273,7 @@ FailureOr<std::unique_ptr<Replay>> Replay::load(ModuleOp module, StringRef targe
     GuardedBuffer &arena = replay->arenas.emplace_back(static_cast<int64_t>(bytes.size()), Placement{side, alignment});
     std::memcpy(arena.data(), bytes.data(), bytes.size());
   }
-  for (const KernelInfo::Step &step : replay->info.steps) {
+  for (const KernelInfo::ReplayStep &step : replay->info.steps) {
     std::vector<void *> &pointers = replay->pointers.emplace_back();
     for (const KernelInfo::StepBuffer &buffer : step.buffers)
       pointers.push_back(replay->arenas[buffer.argument].data() + buffer.byteOffset);

@@ -39,13 +39,13 @@ struct KernelInfo {
     size_t argument = 0;
     int64_t byteOffset = 0;
   };
-  struct Step {
+  struct ReplayStep {
     size_t symbol = 0; ///< into `symbols`
     int64_t iterations = 0;
     llvm::SmallVector<StepBuffer, 4> buffers;
   };
   llvm::SmallVector<llvm::StringRef, 2> symbols;
-  std::vector<Step> steps; ///< every call, loops unrolled
+  std::vector<ReplayStep> steps; ///< every call, loops unrolled
   int64_t scratchBytes = 0, sharedBytes = 0;
   std::vector<Argument> arguments;
 };

@@ -38,36 +38,26 @@ struct Measurement {
 };
 
 Result<std::vector<Measurement>> benchOne(const BenchOptions &options, const Device &device, const std::string &line) {
-  Result<Problem> given = readProblem(line, Target::host());
-  if (!given)
-    return given.takeError();
+  QUERN_ASSIGN_OR_RETURN(Problem given, readProblem(line, Target::host()));
   Result<std::string> sizedLine =
-      options.sizes.empty() ? Result<std::string>(given->text) : withSizes(line, options.sizes);
+      options.sizes.empty() ? Result<std::string>(given.text) : withSizes(line, options.sizes);
   Result<Problem> problem =
       sizedLine ? readProblem(*sizedLine, Target::host()) : Result<Problem>(sizedLine.takeError());
   if (!problem)
     return problem.takeError();
-  Result<Kernel> kernel = Kernel::create(device, given->text);
-  if (!kernel)
-    return kernel.takeError();
-  Result<ProblemData> data = ProblemData::create(*problem, {.seed = options.seed, .isTimed = true});
-  if (!data)
-    return data.takeError();
-  if (Result<void> given = data->addScratchpad(*kernel); !given)
-    return given.takeError();
-  if (Result<void> bound = kernel->bind(data->buffers()); !bound)
-    return bound.takeError();
+  QUERN_ASSIGN_OR_RETURN(Kernel kernel, Kernel::create(device, given.text));
+  QUERN_ASSIGN_OR_RETURN(ProblemData data, ProblemData::create(*problem, {.seed = options.seed, .isTimed = true}));
+  QUERN_RETURN_IF_ERROR(data.addScratchpad(kernel));
+  QUERN_RETURN_IF_ERROR(kernel.bind(data.buffers()));
   std::vector<Measurement> measurements;
   for (int threads : options.threads) {
-    if (Result<void> set = checked(quern_set_num_threads(threads)); !set)
-      return set.takeError();
-    Result<void> ready = kernel->waitSpecialized();
-    if (Result<void> warm = ready ? kernel->execute() : ready; !warm)
-      return warm.takeError();
-    Measurement measurement{given->text,           given->desc().title(),     threads,
-                            problem->bytesMoved(), kernel->info().compile_ns, {}};
+    QUERN_RETURN_IF_ERROR(checked(quern_set_num_threads(threads)));
+    Result<void> ready = kernel.waitSpecialized();
+    QUERN_RETURN_IF_ERROR(ready ? kernel.execute() : ready);
+    Measurement measurement{given.text, given.desc().title(), threads, problem->bytesMoved(), kernel.info().compile_ns,
+                            {}};
     constexpr int64_t minRuns = 10;
-    if (Result<void> done = measure([&] { return kernel->execute(); }, minRuns, options.seconds, measurement.timing);
+    if (Result<void> done = measure([&] { return kernel.execute(); }, minRuns, options.seconds, measurement.timing);
         !done)
       return done.takeError();
     measurements.push_back(measurement);

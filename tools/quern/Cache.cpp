@@ -40,8 +40,7 @@ Result<std::string> usableDirectory(const CacheOptions &options) {
   std::string directory = directoryOf(options);
   if (directory.empty())
     return invalidArguments("the disk cache is off (QUERN_CACHE_DIR); name a directory with --dir");
-  if (Result<void> safe = DiskCache(directory).check(); !safe)
-    return safe.takeError();
+  QUERN_RETURN_IF_ERROR(DiskCache(directory).check());
   return directory;
 }
 
@@ -96,11 +95,9 @@ int list(const CacheOptions &options) {
 
 /// Finds a kernel by its file name, or by a prefix of it.
 Result<std::string> findFile(const DiskCache &cache, const std::string &prefix) {
-  Result<std::vector<DiskCacheFile>> files = cache.list();
-  if (!files)
-    return files.takeError();
+  QUERN_ASSIGN_OR_RETURN(std::vector<DiskCacheFile> files, cache.list());
   std::string found;
-  for (const DiskCacheFile &file : *files) {
+  for (const DiskCacheFile &file : files) {
     if (!file.name.starts_with(prefix))
       continue;
     if (!found.empty())

@@ -50,23 +50,19 @@ Result<std::string> remoteLibrary() {
 }
 
 Result<std::unique_ptr<Remote>> openRemote(const std::string &server) {
-  Result<RemoteConfig> config = RemoteConfig::fromEnvironment();
-  if (!config)
-    return config.takeError();
-  config->servers = server;
+  QUERN_ASSIGN_OR_RETURN(RemoteConfig config, RemoteConfig::fromEnvironment());
+  config.servers = server;
   Result<std::string> library = remoteLibrary();
-  return library ? Remote::open(*library, *config) : Result<std::unique_ptr<Remote>>(library.takeError());
+  return library ? Remote::open(*library, config) : Result<std::unique_ptr<Remote>>(library.takeError());
 }
 
 Result<std::unique_ptr<DiskCache>> openDisk(const RemoteOptions &options) {
   const char *inUse = "";
-  if (Result<void> got = checked(quern_get_disk_cache(&inUse)); !got)
-    return got.takeError();
+  QUERN_RETURN_IF_ERROR(checked(quern_get_disk_cache(&inUse)));
   auto cache = std::make_unique<DiskCache>(options.directory.empty() ? inUse : options.directory);
   if (cache->isOff())
     return invalidArguments("the disk cache is off (QUERN_CACHE_DIR); name a directory with --dir");
-  if (Result<void> safe = cache->check(); !safe)
-    return safe.takeError();
+  QUERN_RETURN_IF_ERROR(cache->check());
   return cache;
 }
 
@@ -101,12 +97,10 @@ int finish(const Moved &moved, const char *what, const std::string &where) {
 }
 
 Result<Moved> pushAll(const RemoteOptions &options, DiskCache &disk, Remote &remote) {
-  Result<std::vector<DiskCacheFile>> files = disk.list();
-  if (!files)
-    return files.takeError();
+  QUERN_ASSIGN_OR_RETURN(std::vector<DiskCacheFile> files, disk.list());
   Moved moved;
-  ProgressBar progress("pushing", files->size());
-  for (const DiskCacheFile &file : *files) {
+  ProgressBar progress("pushing", files.size());
+  for (const DiskCacheFile &file : files) {
     progress.advance();
     Result<DiskCache::Stored> stored = disk.read(file.name);
     Result<Artifact> artifact = stored ? Artifact::parse(stored->bytes) : Result<Artifact>(stored.takeError());
@@ -159,17 +153,13 @@ Result<std::vector<WantedProblem>> readPackList(const std::string &text) {
 
 /// Returns the problems of a problem file for the requested targets, or those of a pack's list.
 Result<std::vector<WantedProblem>> wantedProblems(const RemoteOptions &options) {
-  Result<std::string> text = readFile(options.problems);
-  if (!text)
-    return text.takeError();
-  if (const size_t first = text->find_first_not_of(" \t\r\n"); first != std::string::npos && (*text)[first] == '{')
-    return readPackList(*text);
-  Result<std::vector<std::string>> lines = readProblemFile(options.problems);
-  if (!lines)
-    return lines.takeError();
+  QUERN_ASSIGN_OR_RETURN(std::string text, readFile(options.problems));
+  if (const size_t first = text.find_first_not_of(" \t\r\n"); first != std::string::npos && text[first] == '{')
+    return readPackList(text);
+  QUERN_ASSIGN_OR_RETURN(std::vector<std::string> lines, readProblemFile(options.problems));
   std::vector<WantedProblem> wanted;
   for (const std::string &target : options.targets.empty() ? std::vector<std::string>{"native"} : options.targets)
-    for (const std::string &line : *lines)
+    for (const std::string &line : lines)
       wanted.push_back({line, target});
   return wanted;
 }
@@ -196,12 +186,10 @@ void pullOne(Moved &moved, const WantedProblem &wanted, DiskCache &disk, Remote 
 }
 
 Result<Moved> pullProblems(const RemoteOptions &options, DiskCache &disk, Remote &remote) {
-  Result<std::vector<WantedProblem>> wanted = wantedProblems(options);
-  if (!wanted)
-    return wanted.takeError();
+  QUERN_ASSIGN_OR_RETURN(std::vector<WantedProblem> wanted, wantedProblems(options));
   Moved moved;
-  ProgressBar progress("pulling", wanted->size());
-  for (const WantedProblem &one : *wanted) {
+  ProgressBar progress("pulling", wanted.size());
+  for (const WantedProblem &one : wanted) {
     progress.advance();
     if ((one.target + ' ' + one.line).find(options.filter) != std::string::npos)
       pullOne(moved, one, disk, remote);
@@ -212,8 +200,7 @@ Result<Moved> pullProblems(const RemoteOptions &options, DiskCache &disk, Remote
 /// Fetches all kernels that were stored with names, for any target.
 Result<Moved> pullNamed(const RemoteOptions &options, DiskCache &disk, Remote &remote) {
   std::vector<std::string> names;
-  if (Result<void> listed = remote.list([&](std::string_view name) { names.emplace_back(name); }); !listed)
-    return listed.takeError();
+  QUERN_RETURN_IF_ERROR(remote.list([&](std::string_view name) { names.emplace_back(name); }));
   Moved moved;
   ProgressBar progress("pulling", names.size());
   for (const std::string &name : names) {

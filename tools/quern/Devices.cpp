@@ -53,24 +53,22 @@ Json describeCpu() {
 
 /// Returns the device's name and the properties that the compiler uses.
 Result<Json> describeGpu(size_t index) {
-  Result<Device> device = Device::open(quern_gpu, index);
-  if (!device)
-    return device.takeError();
-  const DeviceTraits &traits = device->target().device;
+  QUERN_ASSIGN_OR_RETURN(Device device, Device::open(quern_gpu, index));
+  const DeviceTraits &traits = device.target().device;
   Json sizes = Json::array();
   for (int32_t size = 1; size <= 128; size *= 2)
     if (traits.hasSubGroups(size))
       sizes.push_back(size);
   return Json{{"kind", "gpu"},
               {"index", index},
-              {"name", device->name()},
+              {"name", device.name()},
               {"sub_group_sizes", sizes},
               {"max_group_size", traits.maxGroupSize},
               {"group_memory_bytes", traits.groupMemoryBytes},
               {"vector_bytes", traits.vectorBytes},
               {"f16", traits.hasF16},
               {"f64", traits.hasF64},
-              {"target", device->target().text()}};
+              {"target", device.target().text()}};
 }
 
 void printGpu(const Json &gpu) {

@@ -52,20 +52,19 @@ constexpr StageOutput stageOutputs[] = {
 Result<void> dumpOne(const StageOutput &output, const DumpOptions &options, const Problem &problem,
                      const std::map<std::string, std::string> &located) {
   auto traced = located.find(output.traced);
-  Result<std::string> bytes = traced != located.end() ? Result<std::string>(traced->second)
-                                                      : compileTo(problem.text, problem.target.text(), output.form);
-  if (!bytes)
-    return bytes.takeError();
+  QUERN_ASSIGN_OR_RETURN(std::string bytes, traced != located.end()
+                                                ? Result<std::string>(traced->second)
+                                                : compileTo(problem.text, problem.target.text(), output.form));
   if (!options.output.empty())
-    return writeOutput((std::filesystem::path(options.output) / output.file).string(), *bytes);
+    return writeOutput((std::filesystem::path(options.output) / output.file).string(), bytes);
   if (options.stage == "all")
     std::cout << (output.form == quern_form_asm    ? "# "
                   : output.form == quern_form_llvm ? "; "
                                                    : "// ")
               << "---- " << output.file << " ----\n";
-  if (!bytes->ends_with('\n'))
-    *bytes += '\n';
-  return writeOutput("-", *bytes);
+  if (!bytes.ends_with('\n'))
+    bytes += '\n';
+  return writeOutput("-", bytes);
 }
 
 /// On standard output codegen is only assembly; LLVM IR is shown with --stage=all and written with -o.
@@ -79,19 +78,12 @@ bool isWanted(const StageOutput &output, const DumpOptions &options, const Targe
 }
 
 Result<PageKernel> traced(const std::string &line, const std::string &target, bool isMeasured) {
-  Result<Problem> problem = readProblem(line, target);
-  if (!problem)
-    return problem.takeError();
-  Result<std::string> trace = compileTo(problem->text, problem->target.text(), quern_form_trace);
-  if (!trace)
-    return trace.takeError();
-  Result<std::string> explanation = explain(problem->text, problem->target.text());
-  if (!explanation)
-    return explanation.takeError();
-  PageKernel kernel{nlohmann::json::parse(*trace), std::move(*explanation)};
+  QUERN_ASSIGN_OR_RETURN(Problem problem, readProblem(line, target));
+  QUERN_ASSIGN_OR_RETURN(std::string trace, compileTo(problem.text, problem.target.text(), quern_form_trace));
+  QUERN_ASSIGN_OR_RETURN(std::string explanation, explain(problem.text, problem.target.text()));
+  PageKernel kernel{nlohmann::json::parse(trace), std::move(explanation)};
   if (isMeasured)
-    if (Result<void> measured = measureInto(kernel.trace, *problem); !measured)
-      return measured.takeError();
+    QUERN_RETURN_IF_ERROR(measureInto(kernel.trace, problem));
   return kernel;
 }
 
@@ -109,15 +101,11 @@ Result<PageKernel> tracedComparison(const std::string &other, const std::string 
 /// Writes all stages with their origins, as a page or as JSON; several kernels are an array.
 Result<void> dumpTrace(const std::string &line, const DumpOptions &options) {
   std::vector<PageKernel> kernels;
-  Result<PageKernel> first = traced(line, options.target, options.isMeasured);
-  if (!first)
-    return first.takeError();
-  kernels.push_back(std::move(*first));
+  QUERN_ASSIGN_OR_RETURN(PageKernel first, traced(line, options.target, options.isMeasured));
+  kernels.push_back(std::move(first));
   for (const std::string &other : options.others) {
-    Result<PageKernel> kernel = tracedComparison(other, line, options);
-    if (!kernel)
-      return kernel.takeError();
-    kernels.push_back(std::move(*kernel));
+    QUERN_ASSIGN_OR_RETURN(PageKernel kernel, tracedComparison(other, line, options));
+    kernels.push_back(std::move(kernel));
   }
   const std::string output = options.output.empty() ? "-" : options.output;
   if (options.isPage)

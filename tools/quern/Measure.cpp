@@ -99,8 +99,7 @@ Result<Samples> sample(const Kernel &kernel, const Places &places) {
     sampler->start();
     const auto start = std::chrono::steady_clock::now();
     do {
-      if (Result<void> done = kernel.execute(); !done)
-        return done.takeError();
+      QUERN_RETURN_IF_ERROR(kernel.execute());
     } while (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < seconds / 4);
     sampler->stop();
     sampler->take(addresses);
@@ -151,10 +150,8 @@ nlohmann::json sweepsOf(const nlohmann::json &schedule, const nlohmann::json &as
 }
 
 Result<Kernel> kernelOf(const Device &device, const Problem &problem) {
-  Result<std::string> artifact = compileTo(problem.text, problem.target.text(), quern_form_artifact);
-  if (!artifact)
-    return artifact.takeError();
-  return Kernel::createFrom(device, problem.text, *artifact);
+  QUERN_ASSIGN_OR_RETURN(std::string artifact, compileTo(problem.text, problem.target.text(), quern_form_artifact));
+  return Kernel::createFrom(device, problem.text, artifact);
 }
 
 /// Returns the system's name of the processor.
@@ -189,33 +186,20 @@ std::string processorName() {
 Result<void> measureInto(nlohmann::json &trace, const Problem &problem) {
   if (!problem.target.isCpu())
     return unimplemented("--measure: target '", problem.target.text(), "' is a device's; only the CPU is measured");
-  Result<Device> device = Device::open(quern_cpu);
-  if (!device)
-    return device.takeError();
-  if (Result<void> set = checked(quern_set_num_threads(1)); !set)
-    return set;
-  Result<Kernel> kernel = kernelOf(*device, problem);
-  if (!kernel)
-    return kernel.takeError();
-  Result<ProblemData> data = ProblemData::create(problem, {.isTimed = true});
-  if (!data)
-    return data.takeError();
-  if (Result<void> given = data->addScratchpad(*kernel); !given)
-    return given;
-  if (Result<void> bound = kernel->bind(data->buffers()); !bound)
-    return bound;
-  if (Result<void> warm = kernel->execute(); !warm)
-    return warm;
+  QUERN_ASSIGN_OR_RETURN(Device device, Device::open(quern_cpu));
+  QUERN_RETURN_IF_ERROR(checked(quern_set_num_threads(1)));
+  QUERN_ASSIGN_OR_RETURN(Kernel kernel, kernelOf(device, problem));
+  QUERN_ASSIGN_OR_RETURN(ProblemData data, ProblemData::create(problem, {.isTimed = true}));
+  QUERN_RETURN_IF_ERROR(data.addScratchpad(kernel));
+  QUERN_RETURN_IF_ERROR(kernel.bind(data.buffers()));
+  QUERN_RETURN_IF_ERROR(kernel.execute());
   Timing timing;
-  if (Result<void> done = measure([&] { return kernel->execute(); }, 10, seconds, timing); !done)
-    return done;
-  Result<std::vector<const char *>> entries = kernel->entries();
-  if (!entries)
-    return entries.takeError();
+  QUERN_RETURN_IF_ERROR(measure([&] { return kernel.execute(); }, 10, seconds, timing));
+  QUERN_ASSIGN_OR_RETURN(std::vector<const char *> entries, kernel.entries());
   const nlohmann::json &assembly = stageOf(trace, "assembly"), &schedule = stageOf(trace, "schedule");
   Result<Samples> samples = Samples();
   if (assembly.contains("offsets"))
-    samples = sample(*kernel, Places(assembly, trace["program"], *entries));
+    samples = sample(kernel, Places(assembly, trace["program"], entries));
   if (!samples)
     return samples.takeError();
   const std::vector<double> turns = turnsOf(trace);

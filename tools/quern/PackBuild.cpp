@@ -64,24 +64,18 @@ private:
   Result<void> findJobs() {
     std::vector<Target> targets;
     for (const std::string &text : options.targets.empty() ? std::vector<std::string>{"native"} : options.targets) {
-      Result<Target> target = Target::parse(text);
-      if (!target)
-        return target.takeError();
-      targets.push_back(*target);
+      QUERN_ASSIGN_OR_RETURN(Target target, Target::parse(text));
+      targets.push_back(target);
     }
     std::vector<std::string> lines;
     for (const std::string &file : options.files) {
-      Result<std::vector<std::string>> own = readProblemFile(file);
-      if (!own)
-        return own.takeError();
-      lines.insert(lines.end(), own->begin(), own->end());
+      QUERN_ASSIGN_OR_RETURN(std::vector<std::string> own, readProblemFile(file));
+      lines.insert(lines.end(), own.begin(), own.end());
     }
     std::vector<PrimitiveDesc> functions;
     for (const std::string &function : options.functions) {
-      Result<PrimitiveDesc> given = readMlirFile(function, options.allowNaive);
-      if (!given)
-        return given.takeError();
-      functions.push_back(std::move(*given));
+      QUERN_ASSIGN_OR_RETURN(PrimitiveDesc given, readMlirFile(function, options.allowNaive));
+      functions.push_back(std::move(given));
     }
     for (const Target &target : targets) {
       for (const std::string &line : lines)
@@ -126,11 +120,8 @@ private:
       return desc ? given.takeError() : desc.takeError();
     desc->attr = given->attr;
     Result<Target> target = Target::parse(job.target);
-    Result<VerifiedProblem> problem = verify(*desc, *target);
-    if (!problem)
-      return problem.takeError();
-    return std::optional(
-        PackJob{problem->desc.text(), job.target, keyOf(problem->desc, *target), /*isFunction=*/false});
+    QUERN_ASSIGN_OR_RETURN(VerifiedProblem problem, verify(*desc, *target));
+    return std::optional(PackJob{problem.desc.text(), job.target, keyOf(problem.desc, *target), /*isFunction=*/false});
   }
 
   bool isMissing(const PackJob &job) {
@@ -142,18 +133,13 @@ private:
 
   /// Runs in a child. The library stores functions that it reads in the same directory.
   Result<void> compile(const PackJob &job) {
-    if (Result<void> set = checked(quern_set_disk_cache(folder.c_str())); !set)
-      return set;
-    Result<std::string> bytes = compileTo(job.line, job.target, quern_form_artifact);
-    if (!bytes)
-      return bytes.takeError();
-    Result<Artifact> artifact = Artifact::parse(*bytes);
-    if (!artifact)
-      return artifact.takeError();
+    QUERN_RETURN_IF_ERROR(checked(quern_set_disk_cache(folder.c_str())));
+    QUERN_ASSIGN_OR_RETURN(std::string bytes, compileTo(job.line, job.target, quern_form_artifact));
+    QUERN_ASSIGN_OR_RETURN(Artifact artifact, Artifact::parse(bytes));
     KernelKey key;
-    key.digest = digestOf(artifact->keyBytes);
-    key.bytes = std::move(artifact->keyBytes);
-    return work.store(key, *bytes);
+    key.digest = digestOf(artifact.keyBytes);
+    key.bytes = std::move(artifact.keyBytes);
+    return work.store(key, bytes);
   }
 
   Result<void> compileMissing() {
@@ -165,14 +151,14 @@ private:
     presentCount = jobs.size() - missing.size();
     ProgressBar progress("compiling", missing.size());
     const size_t processes = options.jobs ? static_cast<size_t>(options.jobs) : std::thread::hardware_concurrency();
-    Result<std::vector<FailedJob>> failed = runInProcesses(
-        missing.size(), processes, [&](size_t i) { return compile(*missing[i]); }, [&] { progress.advance(); });
-    if (!failed)
-      return failed.takeError();
-    for (const FailedJob &failure : *failed)
+    QUERN_ASSIGN_OR_RETURN(
+        std::vector<FailedJob> failed,
+        runInProcesses(
+            missing.size(), processes, [&](size_t i) { return compile(*missing[i]); }, [&] { progress.advance(); }));
+    for (const FailedJob &failure : failed)
       fail({failure.error.status, concat(failure.error.message, "\n  ", missing[failure.job]->line)},
            missing[failure.job]->target);
-    compiledCount -= failed->size();
+    compiledCount -= failed.size();
     return {};
   }
 
@@ -187,24 +173,18 @@ private:
       return {};
     }
     artifacts.push_back(std::move(hit->bytes));
-    Result<std::optional<PackJob>> kernel = kernelOfFunction(job);
-    if (!kernel)
-      return kernel.takeError();
-    return *kernel ? collect(**kernel, artifacts) : Result<void>();
+    QUERN_ASSIGN_OR_RETURN(std::optional<PackJob> kernel, kernelOfFunction(job));
+    return kernel ? collect(*kernel, artifacts) : Result<void>();
   }
 
   Result<void> write() {
     std::vector<std::string> artifacts;
     for (const PackJob &job : jobs)
-      if (Result<void> collected = collect(job, artifacts); !collected)
-        return collected;
-    Result<std::string> pack = writePack({artifacts.begin(), artifacts.end()});
-    if (!pack)
-      return pack.takeError();
-    if (Result<void> written = writePackFile(options.output, *pack); !written)
-      return written;
+      QUERN_RETURN_IF_ERROR(collect(job, artifacts));
+    QUERN_ASSIGN_OR_RETURN(std::string pack, writePack({artifacts.begin(), artifacts.end()}));
+    QUERN_RETURN_IF_ERROR(writePackFile(options.output, pack));
     std::cout << compiledCount << " compiled, " << presentCount << " already there; "
-              << formatBytes(static_cast<int64_t>(pack->size())) << " in " << options.output << '\n';
+              << formatBytes(static_cast<int64_t>(pack.size())) << " in " << options.output << '\n';
     return {};
   }
 
@@ -227,8 +207,7 @@ int buildPack(const PackBuildOptions &options) {
 
 Result<void> writePackFile(const std::string &path, std::string_view bytes) {
   const std::string temporary = path + ".tmp";
-  if (Result<void> written = writeOutput(temporary, bytes); !written)
-    return written;
+  QUERN_RETURN_IF_ERROR(writeOutput(temporary, bytes));
   std::error_code failure;
   std::filesystem::rename(temporary, path, failure);
   return failure ? Result<void>(runtimeError("cannot rename ", temporary, ": ", failure.message())) : Result<void>();

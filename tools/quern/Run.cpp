@@ -86,10 +86,7 @@ public:
   explicit Runner(const RunOptions &options) : options(options) {}
 
   Result<void> open() {
-    Result<Device> opened = Device::open(options.engine == "gpu" ? quern_gpu : quern_cpu, options.index);
-    if (!opened)
-      return opened.takeError();
-    device = std::move(*opened);
+    QUERN_ASSIGN_OR_RETURN(device, Device::open(options.engine == "gpu" ? quern_gpu : quern_cpu, options.index));
     return {};
   }
 
@@ -103,13 +100,11 @@ public:
 
 private:
   Result<void> run(const std::string &line, RunReport &report) {
-    Result<Problem> given = readProblem(line, device.target());
-    if (!given)
-      return given.takeError();
-    report.problem = given->text;
-    report.title = given->desc().title();
+    QUERN_ASSIGN_OR_RETURN(Problem given, readProblem(line, device.target()));
+    report.problem = given.text;
+    report.title = given.desc().title();
     // One kernel serves every size; buffers and the reference have the given sizes.
-    Result<Problem> sized = Result<Problem>(*given);
+    Result<Problem> sized = Result<Problem>(given);
     if (!options.sizes.empty()) {
       Result<std::string> sizedLine = withSizes(line, options.sizes);
       sized = sizedLine ? readProblem(*sizedLine, device.target()) : Result<Problem>(sizedLine.takeError());
@@ -119,61 +114,47 @@ private:
     report.bytes = sized->bytesMoved();
     report.operations = sized->productOperations();
     report.isOfIntegers = report.operations && !isFloating(sized->verified.arguments.front().desc.dataType);
-    Result<Kernel> kernel = Kernel::create(device, given->text);
-    if (!kernel)
-      return kernel.takeError();
-    report.info = kernel->info();
+    QUERN_ASSIGN_OR_RETURN(Kernel kernel, Kernel::create(device, given.text));
+    report.info = kernel.info();
     report.pack = report.info.pack; // a copy, because the string belongs to the kernel
     report.key = report.info.key;
     DataOptions dataOptions{*fillFromName(options.data),    options.seed,  options.inPlace, options.misalignment,
                             options.guardedSides().front(), !options.check};
     for (const std::string &input : options.inputs)
       dataOptions.given.push_back(input.substr(0, input.find('=')));
-    Result<ProblemData> data = ProblemData::create(*sized, dataOptions);
-    if (!data)
-      return data.takeError();
-    if (Result<void> loaded = loadInputs(*data); !loaded)
-      return loaded;
+    QUERN_ASSIGN_OR_RETURN(ProblemData data, ProblemData::create(*sized, dataOptions));
+    QUERN_RETURN_IF_ERROR(loadInputs(data));
     if (options.check && !options.sizes.empty())
-      if (Result<void> fits = tryOnce(*kernel, *data); !fits)
-        return fits;
-    if (Result<void> expected = options.check ? data->computeExpected() : Result<void>(); !expected)
-      return expected;
-    Result<void> executed = execute(*kernel, *data, report);
+      QUERN_RETURN_IF_ERROR(tryOnce(kernel, data));
+    QUERN_RETURN_IF_ERROR(options.check ? data.computeExpected() : Result<void>());
+    Result<void> executed = execute(kernel, data, report);
     nameRunningCase({});
     return executed;
   }
 
   /// Executes the kernel before the reference is computed, because an execution refuses sizes that do not fit.
   Result<void> tryOnce(Kernel &kernel, ProblemData &data) const {
-    if (Result<void> given = data.addScratchpad(kernel); !given)
-      return given;
-    if (Result<void> bound = kernel.bind(data.buffers()); !bound)
-      return bound;
+    QUERN_RETURN_IF_ERROR(data.addScratchpad(kernel));
+    QUERN_RETURN_IF_ERROR(kernel.bind(data.buffers()));
     Result<void> executed = kernel.execute();
     data.refill();
     return executed;
   }
 
   Result<void> execute(Kernel &kernel, ProblemData &data, RunReport &report) const {
-    if (Result<void> given = data.addScratchpad(kernel); !given)
-      return given;
+    QUERN_RETURN_IF_ERROR(data.addScratchpad(kernel));
     for (GuardedSide side : options.guardedSides()) { // touches every page before anything is timed
       data.moveTo(side);
       data.refill();
-      if (Result<void> bound = kernel.bind(data.buffers()); !bound)
-        return bound;
+      QUERN_RETURN_IF_ERROR(kernel.bind(data.buffers()));
       if (options.check)
         nameRunningCase(commandOf(options, report.problem, side));
-      if (Result<void> executed = kernel.execute(); !executed)
-        return executed;
+      QUERN_RETURN_IF_ERROR(kernel.execute());
       if (options.check && report.exitCode() == exitOk)
         checkOutputs(data, side, report);
     }
-    if (Result<void> stored = storeOutputs(data); !stored)
-      return stored;
-    if (Result<void> ready = kernel.waitSpecialized(); !ready)
-      return ready;
+    QUERN_RETURN_IF_ERROR(storeOutputs(data));
+    QUERN_RETURN_IF_ERROR(kernel.waitSpecialized());
     return measure([&] { return kernel.run(); }, options.repeat, 0, report.timing);
   }
 
@@ -210,13 +191,9 @@ private:
         forEachFile(data, options.inputs, [&](const ArgumentInfo &argument, const std::string &file) -> Result<void> {
           if (argument.isOutput)
             return invalidArguments(argument.name, " is written, not read");
-          Result<std::string> bytes = readFile(file);
-          if (!bytes)
-            return bytes.takeError();
-          Result<NpyArray> array = parseNpy(*bytes);
-          if (!array)
-            return array.takeError();
-          Result<void> copied = copyNpyTo(*array, argument.desc, data.buffer(argument.index));
+          QUERN_ASSIGN_OR_RETURN(std::string bytes, readFile(file));
+          QUERN_ASSIGN_OR_RETURN(NpyArray array, parseNpy(bytes));
+          Result<void> copied = copyNpyTo(array, argument.desc, data.buffer(argument.index));
           if (copied)
             appendRnnSums(argument.desc, data.buffer(argument.index));
           return copied;

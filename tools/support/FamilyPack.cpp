@@ -17,13 +17,11 @@ Result<std::unique_ptr<FamilyPack>> FamilyPack::of(const VerifiedProblem &proble
   Result<std::string> artifact = compileTo(family->problem.desc.text(), target.text(), quern_form_artifact);
   if (!artifact && artifact.error().status == Status::Unimplemented)
     return std::unique_ptr<FamilyPack>();
-  Result<std::string> pack = artifact ? writePack({*artifact}) : Result<std::string>(artifact.takeError());
-  if (!pack)
-    return pack.takeError();
+  QUERN_ASSIGN_OR_RETURN(std::string pack,
+                         artifact ? writePack({*artifact}) : Result<std::string>(artifact.takeError()));
   std::unique_ptr<FamilyPack> added(new FamilyPack());
-  added->bytes = std::move(*pack);
-  if (Result<void> done = checked(quern_add_pack_data(added->bytes.data(), added->bytes.size())); !done)
-    return done.takeError();
+  added->bytes = std::move(pack);
+  QUERN_RETURN_IF_ERROR(checked(quern_add_pack_data(added->bytes.data(), added->bytes.size())));
   return added;
 }
 

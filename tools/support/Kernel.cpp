@@ -16,8 +16,7 @@ using OwnedBlob = Owned<quern_blob_t, quern_blob_destroy>;
 Result<std::string> takeBlob(OwnedBlob blob) {
   const void *data = nullptr;
   size_t size = 0;
-  if (Result<void> got = checked(quern_blob_get_data(blob.get(), &data, &size)); !got)
-    return got.takeError();
+  QUERN_RETURN_IF_ERROR(checked(quern_blob_get_data(blob.get(), &data, &size)));
   return std::string(static_cast<const char *>(data), size);
 }
 
@@ -43,20 +42,15 @@ Result<Device> Device::open(quern_engine_kind_t kind, size_t index) {
     return unimplemented("there is no device of kind ", kind == quern_gpu ? "gpu" : "cpu", "; see `quern devices`");
   Device device;
   quern_engine_t engine = nullptr;
-  if (Result<void> made = checked(quern_engine_create(&engine, kind, index)); !made)
-    return made.takeError();
+  QUERN_RETURN_IF_ERROR(checked(quern_engine_create(&engine, kind, index)));
   device.ownedEngine.reset(engine);
   quern_engine_info_t info{};
-  if (Result<void> got = checked(quern_engine_get_info(engine, &info)); !got)
-    return got.takeError();
-  Result<Target> target = Target::parse(info.target);
-  if (!target)
-    return target.takeError();
-  device.compiledFor = *target;
+  QUERN_RETURN_IF_ERROR(checked(quern_engine_get_info(engine, &info)));
+  QUERN_ASSIGN_OR_RETURN(Target target, Target::parse(info.target));
+  device.compiledFor = target;
   device.ownName = info.name;
   quern_stream_t stream = nullptr;
-  if (Result<void> made = checked(quern_stream_create(&stream, engine, quern_stream_default_flags)); !made)
-    return made.takeError();
+  QUERN_RETURN_IF_ERROR(checked(quern_stream_create(&stream, engine, quern_stream_default_flags)));
   device.ownedStream.reset(stream);
   return device;
 }
@@ -69,13 +63,11 @@ Result<Kernel> Kernel::createFrom(const Device &device, const std::string &line,
 
 Result<std::vector<const char *>> Kernel::entries() const {
   int count = 0;
-  if (Result<void> got = checked(quern_primitive_get_launch_counts(primitive.get(), nullptr, nullptr, &count)); !got)
-    return got.takeError();
+  QUERN_RETURN_IF_ERROR(checked(quern_primitive_get_launch_counts(primitive.get(), nullptr, nullptr, &count)));
   std::vector<const char *> all;
   for (int position = 0; position < count; ++position) {
     quern_kernel_fn function = nullptr;
-    if (Result<void> got = checked(quern_primitive_get_launch_function(primitive.get(), position, &function)); !got)
-      return got.takeError();
+    QUERN_RETURN_IF_ERROR(checked(quern_primitive_get_launch_function(primitive.get(), position, &function)));
     all.push_back(reinterpret_cast<const char *>(function));
   }
   return all;
@@ -85,19 +77,16 @@ Result<Kernel> Kernel::make(const Device &device, const std::string &line, const
   Kernel kernel;
   kernel.device = &device;
   quern_primitive_desc_t desc = nullptr;
-  if (Result<void> made = checked(quern_primitive_desc_create_from_text(&desc, device.engine(), line.c_str())); !made)
-    return made.takeError();
+  QUERN_RETURN_IF_ERROR(checked(quern_primitive_desc_create_from_text(&desc, device.engine(), line.c_str())));
   kernel.desc.reset(desc);
   quern_primitive_t primitive = nullptr;
   const quern_status_t status =
       artifact ? quern_primitive_create_from_cache_blob(&primitive, desc, artifact->size(),
                                                         reinterpret_cast<const uint8_t *>(artifact->data()))
                : quern_primitive_create(&primitive, desc);
-  if (Result<void> made = checked(status); !made)
-    return made.takeError();
+  QUERN_RETURN_IF_ERROR(checked(status));
   kernel.primitive.reset(primitive);
-  if (Result<void> got = checked(quern_primitive_get_info(primitive, &kernel.details)); !got)
-    return got.takeError();
+  QUERN_RETURN_IF_ERROR(checked(quern_primitive_get_info(primitive, &kernel.details)));
   return kernel;
 }
 
@@ -117,8 +106,7 @@ quern_engine_t Kernel::engineOf(int32_t argument) const {
 
 Result<bool> Kernel::isOnHost(int32_t argument) const {
   quern_engine_kind_t kind{};
-  if (Result<void> done = checked(quern_engine_get_kind(engineOf(argument), &kind)); !done)
-    return done.takeError();
+  QUERN_RETURN_IF_ERROR(checked(quern_engine_get_kind(engineOf(argument), &kind)));
   return kind == quern_cpu;
 }
 
@@ -126,10 +114,8 @@ Result<bool> Kernel::isOnHost(int32_t argument) const {
 Result<void> Kernel::placeOnDevice(const std::map<int32_t, BoundBuffer> &buffers) {
   std::vector<Copy> ranges;
   for (const auto &[argument, buffer] : buffers) {
-    Result<bool> onHost = isOnHost(argument);
-    if (!onHost)
-      return onHost.takeError();
-    if (!*onHost && !buffer.desc->isHostScalar() && buffer.desc->bytes() > 0)
+    QUERN_ASSIGN_OR_RETURN(bool onHost, isOnHost(argument));
+    if (!onHost && !buffer.desc->isHostScalar() && buffer.desc->bytes() > 0)
       ranges.push_back({nullptr, static_cast<char *>(buffer.data), static_cast<size_t>(buffer.desc->bytes())});
   }
   std::ranges::sort(ranges, std::less<>(), &Copy::data);
@@ -142,8 +128,7 @@ Result<void> Kernel::placeOnDevice(const std::map<int32_t, BoundBuffer> &buffers
   for (Copy &range : copies) {
     quern_memory_desc_t desc = nullptr;
     const quern_dim_t bytes = static_cast<quern_dim_t>(range.bytes), stride = 1;
-    if (Result<void> made = checked(quern_memory_desc_create_with_strides(&desc, 1, &bytes, quern_u8, &stride)); !made)
-      return made;
+    QUERN_RETURN_IF_ERROR(checked(quern_memory_desc_create_with_strides(&desc, 1, &bytes, quern_u8, &stride)));
     const Owned<quern_memory_desc_t, quern_memory_desc_destroy> owned(desc);
     if (Result<void> made = checked(quern_memory_create(&range.memory, desc, device->engine(), QUERN_MEMORY_ALLOCATE));
         !made)
@@ -159,41 +144,33 @@ Result<void *> Kernel::onDevice(const void *data) const {
     if (const char *at = static_cast<const char *>(data);
         !std::less<>()(at, range.data) && std::less<>()(at, range.end())) {
       void *handle = nullptr;
-      if (Result<void> got = checked(quern_memory_get_data_handle(range.memory, &handle)); !got)
-        return got.takeError();
+      QUERN_RETURN_IF_ERROR(checked(quern_memory_get_data_handle(range.memory, &handle)));
       return static_cast<void *>(static_cast<char *>(handle) + (at - range.data));
     }
   return internalError("a buffer has no memory on the device");
 }
 
 Result<quern_memory_t> Kernel::makeMemory(int32_t argument, const BoundBuffer &buffer, const_quern_memory_desc_t desc) {
-  Result<bool> onHost = isOnHost(argument);
-  if (!onHost)
-    return onHost.takeError();
+  QUERN_ASSIGN_OR_RETURN(bool onHost, isOnHost(argument));
   void *data = buffer.data;
-  if (!*onHost && !buffer.desc->isHostScalar()) {
-    Result<void *> there = buffer.desc->bytes() > 0 ? onDevice(data) : nullptr;
-    if (!there)
-      return there.takeError();
-    data = *there;
+  if (!onHost && !buffer.desc->isHostScalar()) {
+    QUERN_ASSIGN_OR_RETURN(void *there, buffer.desc->bytes() > 0 ? onDevice(data) : nullptr);
+    data = there;
   }
   quern_memory_t memory = nullptr;
   const quern_status_t made = buffer.desc->isHostScalar()
                                   ? quern_memory_create_host_scalar(&memory, desc, data)
                                   : quern_memory_create(&memory, desc, engineOf(argument), data);
-  if (Result<void> done = checked(made); !done)
-    return done.takeError();
+  QUERN_RETURN_IF_ERROR(checked(made));
   return memory;
 }
 
 Result<void> Kernel::copy(bool toDevice) const {
   for (const Copy &each : copies) {
     void *mapped = nullptr;
-    if (Result<void> done = checked(quern_memory_map_data(each.memory, &mapped)); !done)
-      return done;
+    QUERN_RETURN_IF_ERROR(checked(quern_memory_map_data(each.memory, &mapped)));
     std::memcpy(toDevice ? mapped : each.data, toDevice ? each.data : mapped, each.bytes);
-    if (Result<void> done = checked(quern_memory_unmap_data(each.memory, mapped)); !done)
-      return done;
+    QUERN_RETURN_IF_ERROR(checked(quern_memory_unmap_data(each.memory, mapped)));
   }
   return {};
 }
@@ -202,8 +179,7 @@ Result<void> Kernel::bind(const std::map<int32_t, BoundBuffer> &buffers) {
   memories.clear();
   copies.clear();
   arguments.clear();
-  if (Result<void> placed = placeOnDevice(buffers); !placed)
-    return placed;
+  QUERN_RETURN_IF_ERROR(placeOnDevice(buffers));
   for (const auto &[argument, buffer] : buffers) {
     quern_memory_desc_t made = nullptr;
     if (Result<void> done =
@@ -216,11 +192,9 @@ Result<void> Kernel::bind(const std::map<int32_t, BoundBuffer> &buffers) {
       return internalError("the primitive has no argument ", argument);
     if (!hasRuntimeDims(known) && !quern_memory_desc_equal(known, made))
       return internalError("the primitive has another descriptor for its argument ", argument);
-    Result<quern_memory_t> memory = makeMemory(argument, buffer, made);
-    if (!memory)
-      return memory.takeError();
-    memories.emplace_back(*memory);
-    arguments.push_back({argument, *memory});
+    QUERN_ASSIGN_OR_RETURN(quern_memory_t memory, makeMemory(argument, buffer, made));
+    memories.emplace_back(memory);
+    arguments.push_back({argument, memory});
   }
   return {};
 }
@@ -232,8 +206,7 @@ Result<int64_t> Kernel::scratchpadBytes() const {
 }
 
 Result<void> Kernel::execute() const {
-  if (Result<void> copied = copy(true); !copied)
-    return copied;
+  QUERN_RETURN_IF_ERROR(copy(true));
   Result<void> done = run();
   Result<void> copied = copy(false); // also after a refused execution, which may have written nothing
   return done ? copied : done;
@@ -274,15 +247,13 @@ const char *nameOf(quern_origin_t origin) {
 
 Result<std::string> compileTo(const std::string &line, const std::string &target, quern_code_form_t form) {
   quern_blob_t blob = nullptr;
-  if (Result<void> done = checked(quern_compile(line.c_str(), target.c_str(), form, &blob)); !done)
-    return done.takeError();
+  QUERN_RETURN_IF_ERROR(checked(quern_compile(line.c_str(), target.c_str(), form, &blob)));
   return takeBlob(OwnedBlob(blob));
 }
 
 Result<std::string> explain(const std::string &line, const std::string &target) {
   quern_blob_t blob = nullptr;
-  if (Result<void> done = checked(quern_explain(line.c_str(), target.c_str(), &blob)); !done)
-    return done.takeError();
+  QUERN_RETURN_IF_ERROR(checked(quern_explain(line.c_str(), target.c_str(), &blob)));
   return takeBlob(OwnedBlob(blob));
 }
 

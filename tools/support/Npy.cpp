@@ -216,12 +216,9 @@ Result<NpyArray> parseNpy(std::string_view bytes) {
     return invalidArguments("npy: the file ends inside its header");
   if (headerBytes > maxHeaderBytes)
     return invalidArguments("npy: a header of ", headerBytes, " bytes exceeds the limit of ", maxHeaderBytes);
-  Result<NpyArray> array = HeaderParser(reader.getBytes(headerBytes)).parse();
-  if (!array)
-    return array;
-  array->data = reader.getBytes(reader.remaining());
-  if (Result<void> size = checkDataSize(*array); !size)
-    return size.takeError();
+  QUERN_ASSIGN_OR_RETURN(NpyArray array, HeaderParser(reader.getBytes(headerBytes)).parse());
+  array.data = reader.getBytes(reader.remaining());
+  QUERN_RETURN_IF_ERROR(checkDataSize(array));
   return array;
 }
 
@@ -242,11 +239,9 @@ Result<void> copyNpyTo(const NpyArray &array, const TensorDesc &desc, void *buff
     strides[dim] = stride;
     stride *= std::max<int64_t>(shape[dim], 1);
   }
-  Result<TensorDesc> source = TensorDesc::fromStrides(shape, desc.dataType, strides);
-  if (!source)
-    return source.takeError();
+  QUERN_ASSIGN_OR_RETURN(TensorDesc source, TensorDesc::fromStrides(shape, desc.dataType, strides));
   std::vector<int64_t> offsets(static_cast<size_t>(desc.elements()));
-  forEachElement(*source, [&](int64_t position, int64_t offset) { offsets[static_cast<size_t>(position)] = offset; });
+  forEachElement(source, [&](int64_t position, int64_t offset) { offsets[static_cast<size_t>(position)] = offset; });
   size_t itemBytes = static_cast<size_t>(array.itemBytes);
   forEachElement(desc, [&](int64_t position, int64_t offset) {
     std::memcpy(static_cast<char *>(buffer) + static_cast<size_t>(offset) * itemBytes,

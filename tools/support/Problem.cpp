@@ -142,13 +142,11 @@ bool Problem::wasAny(std::string_view tensor) const {
 }
 
 Result<Problem> readProblem(std::string_view line, const Target &target) {
-  Result<PrimitiveDesc> desc = PrimitiveDesc::parse(line);
-  if (!desc)
-    return desc.takeError();
-  Result<VerifiedProblem> verified = verify(*desc, target);
+  QUERN_ASSIGN_OR_RETURN(PrimitiveDesc desc, PrimitiveDesc::parse(line));
+  Result<VerifiedProblem> verified = verify(desc, target);
   if (!verified)
     return Error{verified.error().status, withCaret(verified.error().message, line)};
-  Problem problem{target, std::move(*desc), std::move(*verified), {}};
+  Problem problem{target, std::move(desc), std::move(*verified), {}};
   problem.text = problem.desc().text();
   return problem;
 }
@@ -163,41 +161,32 @@ Result<PrimitiveDesc> readMlirFile(const std::string &file, bool allowNaive) {
   const bool hasFunction = colon != file.npos && file.find('/', colon) == file.npos;
   PrimitiveDesc given;
   auto &mlir = given.op.emplace<MlirDesc>();
-  Result<std::string> bytes = readFile(file.substr(0, hasFunction ? colon : file.npos));
-  if (!bytes)
-    return bytes.takeError();
-  if (bytes->empty() || bytes->size() > maxMlirBytes)
-    return invalidArguments(file, ": the module has ", bytes->size(), " bytes; 1 to ", maxMlirBytes, " are possible");
-  mlir.module = std::move(*bytes);
+  QUERN_ASSIGN_OR_RETURN(std::string bytes, readFile(file.substr(0, hasFunction ? colon : file.npos)));
+  if (bytes.empty() || bytes.size() > maxMlirBytes)
+    return invalidArguments(file, ": the module has ", bytes.size(), " bytes; 1 to ", maxMlirBytes, " are possible");
+  mlir.module = std::move(bytes);
   mlir.function = hasFunction ? file.substr(colon + 1) : "";
   given.attr.naive = allowNaive;
   return given;
 }
 
 Result<std::string> lineOfMlir(const std::string &file, bool allowNaive) {
-  Result<PrimitiveDesc> given = readMlirFile(file, allowNaive);
-  if (!given)
-    return given.takeError();
-  Result<Device> cpu = Device::open(quern_cpu);
-  if (!cpu)
-    return cpu.takeError();
+  QUERN_ASSIGN_OR_RETURN(PrimitiveDesc given, readMlirFile(file, allowNaive));
+  QUERN_ASSIGN_OR_RETURN(Device cpu, Device::open(quern_cpu));
   quern_primitive_desc_t desc = nullptr;
-  if (Result<void> made = checked(quern_primitive_desc_create_from_text(&desc, cpu->engine(), given->text().c_str()));
+  if (Result<void> made = checked(quern_primitive_desc_create_from_text(&desc, cpu.engine(), given.text().c_str()));
       !made)
     return Error{made.error().status, concat(file, ": ", made.error().message)};
   const Owned<quern_primitive_desc_t, quern_primitive_desc_destroy> owned(desc);
   const char *line = nullptr;
-  if (Result<void> got = checked(quern_primitive_desc_get_text(desc, &line)); !got)
-    return got.takeError();
+  QUERN_RETURN_IF_ERROR(checked(quern_primitive_desc_get_text(desc, &line)));
   return std::string(line);
 }
 
 Result<void> addMlir(std::vector<std::string> &lines, const std::vector<std::string> &functions, bool allowNaive) {
   for (const std::string &function : functions) {
-    Result<std::string> line = lineOfMlir(function, allowNaive);
-    if (!line)
-      return line.takeError();
-    lines.push_back(std::move(*line));
+    QUERN_ASSIGN_OR_RETURN(std::string line, lineOfMlir(function, allowNaive));
+    lines.push_back(std::move(line));
   }
   return {};
 }
@@ -267,11 +256,9 @@ Result<std::string> withSizes(std::string_view line, const std::vector<int64_t> 
 }
 
 Result<std::vector<std::string>> readProblemFile(const std::string &path) {
-  Result<std::string> bytes = readFile(path);
-  if (!bytes)
-    return bytes.takeError();
+  QUERN_ASSIGN_OR_RETURN(std::string bytes, readFile(path));
   std::vector<std::string> lines;
-  std::istringstream stream(*bytes);
+  std::istringstream stream(bytes);
   for (std::string line; std::getline(stream, line);) {
     line.resize(std::min(line.find('#'), line.size()));
     size_t first = line.find_first_not_of(" \t\r");

@@ -73,8 +73,7 @@ Placement ProblemData::scratchpadPlacement() const {
 }
 
 Result<ProblemData> ProblemData::create(const Problem &problem, const DataOptions &options) {
-  if (Result<void> fits = checkMemory(problem.verified); !fits)
-    return fits.takeError();
+  QUERN_RETURN_IF_ERROR(checkMemory(problem.verified));
   ProblemData data;
   data.problem = &problem;
   data.options = options;
@@ -102,8 +101,7 @@ Result<ProblemData> ProblemData::create(const Problem &problem, const DataOption
     if (slot.isRead() && !data.liesOnInput(slot.info))
       fillInput(problem.desc(), slot.info.index, slot.info.desc, options.fill, options.seed,
                 data.storage[slot.buffer].data());
-  if (Result<void> filled = data.fillNumbers(); !filled)
-    return filled.takeError();
+  QUERN_RETURN_IF_ERROR(data.fillNumbers());
   data.keepInputs();
   return data;
 }
@@ -167,17 +165,13 @@ std::map<int32_t, void *> ProblemData::addresses() {
 }
 
 Result<void> ProblemData::addScratchpad(const Kernel &kernel) {
-  Result<int64_t> bytes = kernel.scratchpadBytes();
-  if (!bytes)
-    return bytes.takeError();
+  QUERN_ASSIGN_OR_RETURN(int64_t bytes, kernel.scratchpadBytes());
   scratchpad.reset();
-  if (*bytes == 0)
+  if (bytes == 0)
     return {};
-  Result<TensorDesc> desc = TensorDesc::dense(std::array{*bytes}, DataType::U8);
-  if (!desc)
-    return desc.takeError();
-  scratchpadDesc = *desc;
-  scratchpad.emplace(*bytes, scratchpadPlacement());
+  QUERN_ASSIGN_OR_RETURN(TensorDesc desc, TensorDesc::dense(std::array{bytes}, DataType::U8));
+  scratchpadDesc = desc;
+  scratchpad.emplace(bytes, scratchpadPlacement());
   return {};
 }
 
@@ -227,10 +221,7 @@ Result<void> ProblemData::computeExpected() {
       inputs[slot.info.index] = storage[slot.buffer].data();
   if (problem->desc().kind() == PrimitiveKind::Mlir)
     return computeOracle();
-  Result<std::vector<ReferenceOutput>> outputs = computeReference(problem->desc(), inputs);
-  if (!outputs)
-    return outputs.takeError();
-  expected = std::move(*outputs);
+  QUERN_ASSIGN_OR_RETURN(expected, computeReference(problem->desc(), inputs));
   return {};
 }
 
@@ -306,10 +297,8 @@ Result<std::vector<ProblemData::OracleBuffer>> ProblemData::runOracle(bool hasEr
   std::map<int32_t, BoundBuffer> bound;
   for (OracleBuffer &buffer : buffers)
     bound[buffer.argument] = {&buffer.desc, buffer.bytes.data()};
-  if (Result<void> ready = kernel->bind(bound); !ready)
-    return ready.takeError();
-  if (Result<void> executed = kernel->execute(); !executed)
-    return executed.takeError();
+  QUERN_RETURN_IF_ERROR(kernel->bind(bound));
+  QUERN_RETURN_IF_ERROR(kernel->execute());
   return buffers;
 }
 

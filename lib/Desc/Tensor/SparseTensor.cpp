@@ -53,14 +53,11 @@ Result<void> checkLayout(const TensorDesc &desc, const SparseLayout &layout) {
 Result<TensorDesc> sparseTensor(std::span<const int64_t> dims, DataType type, const SparseLayout &layout) {
   if (dims.empty())
     return TensorDesc();
-  Result<TensorDesc> desc = layout::startBlocked(dims, type);
-  if (!desc)
-    return desc;
-  std::copy(dims.begin(), dims.end(), desc->paddedDims);
-  desc->formatKind = FormatKind::Sparse;
-  std::memcpy(desc->strides, &layout, sizeof(layout));
-  if (Result<void> ok = checkLayout(*desc, layout); !ok)
-    return ok.takeError();
+  QUERN_ASSIGN_OR_RETURN(TensorDesc desc, layout::startBlocked(dims, type));
+  std::copy(dims.begin(), dims.end(), desc.paddedDims);
+  desc.formatKind = FormatKind::Sparse;
+  std::memcpy(desc.strides, &layout, sizeof(layout));
+  QUERN_RETURN_IF_ERROR(checkLayout(desc, layout));
   return desc;
 }
 

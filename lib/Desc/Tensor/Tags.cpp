@@ -111,28 +111,22 @@ Result<void> readInner(std::string_view tag, const ParsedTag &parsed, const bool
 } // namespace
 
 Result<TensorDesc> TensorDesc::fromTag(std::span<const int64_t> dims, DataType type, std::string_view tag) {
-  Result<TensorDesc> desc = layout::startBlocked(dims, type);
-  if (!desc)
-    return desc;
+  QUERN_ASSIGN_OR_RETURN(TensorDesc desc, layout::startBlocked(dims, type));
   if (dims.empty())
     return TensorDesc();
   if (tag == "any") {
-    desc->formatKind = FormatKind::Any;
+    desc.formatKind = FormatKind::Any;
   } else {
     ParsedTag parsed = split(tag.substr(0, 256)); // no tag is longer: at most 12 letters and 12 blocks
     int order[maxDims] = {};
     bool isBlocked[maxDims] = {};
-    if (Result<void> outer = readOuter(tag.substr(0, 256), parsed, desc->ndims, order, isBlocked); !outer)
-      return outer.takeError();
-    if (Result<void> inner = readInner(tag.substr(0, 256), parsed, isBlocked, *desc); !inner)
-      return inner.takeError();
-    if (layout::innerElements(*desc).overflowed())
+    QUERN_RETURN_IF_ERROR(readOuter(tag.substr(0, 256), parsed, desc.ndims, order, isBlocked));
+    QUERN_RETURN_IF_ERROR(readInner(tag.substr(0, 256), parsed, isBlocked, desc));
+    if (layout::innerElements(desc).overflowed())
       return invalidArguments("the inner blocks of tag '", tag, "' have more than ", INT64_MAX, " elements");
-    if (Result<void> done = layout::setDense(*desc, {order, dims.size()}); !done)
-      return done.takeError();
+    QUERN_RETURN_IF_ERROR(layout::setDense(desc, {order, dims.size()}));
   }
-  if (Result<void> valid = desc->validate(); !valid)
-    return valid.takeError();
+  QUERN_RETURN_IF_ERROR(desc.validate());
   return desc;
 }
 

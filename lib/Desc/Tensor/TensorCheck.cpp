@@ -125,8 +125,7 @@ Result<void> checkExtras(const TensorDesc &desc) {
                               (1 << desc.ndims) - 1);
     return {};
   };
-  if (Result<void> mask = checkMask("compensation mask", extras.compensationMask, extras.flags & compensated); !mask)
-    return mask;
+  QUERN_RETURN_IF_ERROR(checkMask("compensation mask", extras.compensationMask, extras.flags & compensated));
   if (Result<void> mask = checkMask("asymmetric compensation mask", extras.asymmetricCompensationMask,
                                     extras.flags & ExtraAsymmetricSource);
       !mask)
@@ -160,13 +159,11 @@ Result<void> TensorDesc::validate() const {
     return unimplemented("the tensor is sparse; only dense tensors are supported");
   if (formatKind != FormatKind::Any && formatKind != FormatKind::Blocked)
     return invalidArguments("format kind ", static_cast<int32_t>(formatKind), " is neither 1 (any) nor 2 (blocked)");
-  if (Result<void> ok = checkDims(*this); !ok)
-    return ok;
+  QUERN_RETURN_IF_ERROR(checkDims(*this));
   if (isAny())
     return checkAny(*this);
   for (auto check : {checkBlocks, checkPadding, checkStrides, checkExtras, checkSize})
-    if (Result<void> ok = check(*this); !ok)
-      return ok;
+    QUERN_RETURN_IF_ERROR(check(*this));
   return {};
 }
 

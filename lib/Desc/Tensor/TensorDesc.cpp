@@ -22,29 +22,22 @@ Result<TensorDesc> TensorDesc::fromStrides(std::span<const int64_t> dims, DataTy
                                            std::span<const int64_t> strides) {
   if (strides.size() != dims.size())
     return invalidArguments(strides.size(), " strides are given for ", dims.size(), " dims");
-  Result<TensorDesc> desc = layout::startBlocked(dims, type);
-  if (!desc)
-    return desc;
+  QUERN_ASSIGN_OR_RETURN(TensorDesc desc, layout::startBlocked(dims, type));
   if (dims.empty())
     return TensorDesc();
-  std::copy(strides.begin(), strides.end(), desc->strides);
-  if (Result<void> valid = desc->validate(); !valid)
-    return valid.takeError();
+  std::copy(strides.begin(), strides.end(), desc.strides);
+  QUERN_RETURN_IF_ERROR(desc.validate());
   return desc;
 }
 
 Result<TensorDesc> TensorDesc::dense(std::span<const int64_t> dims, DataType type) {
-  Result<TensorDesc> desc = layout::startBlocked(dims, type);
-  if (!desc)
-    return desc;
+  QUERN_ASSIGN_OR_RETURN(TensorDesc desc, layout::startBlocked(dims, type));
   if (dims.empty())
     return TensorDesc();
   int order[maxDims];
   std::iota(order, order + maxDims, 0);
-  if (Result<void> done = layout::setDense(*desc, {order, dims.size()}); !done)
-    return done.takeError();
-  if (Result<void> valid = desc->validate(); !valid)
-    return valid.takeError();
+  QUERN_RETURN_IF_ERROR(layout::setDense(desc, {order, dims.size()}));
+  QUERN_RETURN_IF_ERROR(desc.validate());
   return desc;
 }
 
@@ -58,10 +51,8 @@ Result<TensorDesc> TensorDesc::denseLike(DataType type) const {
   std::fill(desc.paddedOffsets, desc.paddedOffsets + maxDims, 0);
   int order[maxDims];
   layout::orderOfDims(*this, order);
-  if (Result<void> done = layout::setDense(desc, {order, static_cast<size_t>(rankOf(desc))}); !done)
-    return done.takeError();
-  if (Result<void> valid = desc.validate(); !valid)
-    return valid.takeError();
+  QUERN_RETURN_IF_ERROR(layout::setDense(desc, {order, static_cast<size_t>(rankOf(desc))}));
+  QUERN_RETURN_IF_ERROR(desc.validate());
   return desc;
 }
 
@@ -377,8 +368,7 @@ Result<TensorDesc> TensorDesc::read(ByteReader &in) {
     readBlockedPart(in, desc, parts);
   if (!in.ok())
     return invalidArguments("the bytes of a tensor end early or contain an invalid block");
-  if (Result<void> valid = desc.validate(); !valid)
-    return valid.takeError();
+  QUERN_RETURN_IF_ERROR(desc.validate());
   if (partsOf(desc) != parts)
     return invalidArguments("the bytes of a tensor are not canonical: parts are ", int(parts), ", but ",
                             int(partsOf(desc)), " are expected");

@@ -42,8 +42,7 @@ Result<TensorDesc> TensorDesc::submemory(std::span<const int64_t> subDims, std::
     sub.paddedDims[d] = reachesEnd ? paddedDims[d] - offset : size;
     sub.offset0 += offset / blocks[d] * strides[d];
   }
-  if (Result<void> valid = sub.validate(); !valid)
-    return valid.takeError();
+  QUERN_RETURN_IF_ERROR(sub.validate());
   return sub;
 }
 
@@ -172,10 +171,8 @@ Result<TensorDesc> TensorDesc::reshape(std::span<const int64_t> newDims) const {
   if (isZero() || isSparse() || newDims.empty() || hasRuntimeDims() || extras.flags != 0)
     return invalidArguments(
         "a tensor cannot be reshaped if it is absent or sparse or has runtime dims or compensation, nor to rank 0");
-  Result<TensorDesc> started = layout::startBlocked(newDims, dataType);
-  if (!started)
-    return started;
-  TensorDesc out = *started;
+  QUERN_ASSIGN_OR_RETURN(TensorDesc started, layout::startBlocked(newDims, dataType));
+  TensorDesc out = started;
   CheckedInt count = 1;
   for (int64_t dim : newDims)
     count *= dim;
@@ -192,10 +189,8 @@ Result<TensorDesc> TensorDesc::reshape(std::span<const int64_t> newDims) const {
   out.innerBlockCount = innerBlockCount;
   std::copy(innerBlocks, innerBlocks + maxDims, out.innerBlocks);
   std::copy(innerIndices, innerIndices + maxDims, out.innerIndices);
-  if (Result<void> done = Reshaper(*this, out).run(); !done)
-    return done.takeError();
-  if (Result<void> valid = out.validate(); !valid)
-    return valid.takeError();
+  QUERN_RETURN_IF_ERROR(Reshaper(*this, out).run());
+  QUERN_RETURN_IF_ERROR(out.validate());
   return out;
 }
 

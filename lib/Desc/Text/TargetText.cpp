@@ -155,8 +155,7 @@ Result<Target> Target::parse(std::string_view text) {
         "' is unknown; known are native, sse42, avx2, avx512_core, avx512_core_vnni, avx512_core_bf16, ",
         "avx512_core_fp16, avx512_core_amx, neon, neon_dotprod, neon_bf16, sve:vl=, sve_bf16:vl= and spirv64");
   target = targetOfIsa(*isa);
-  if (Result<void> read = readItems(text, [&](Item item) { return readCpuItem(target, shown, item); }); !read)
-    return read.takeError();
+  QUERN_RETURN_IF_ERROR(readItems(text, [&](Item item) { return readCpuItem(target, shown, item); }));
   if (isSve(*isa) && !target.vectorBits)
     return invalidArguments("target '", shown, "' lacks the length of its vectors in bits: vl=128, vl=256 or vl=512");
   return target;

@@ -70,8 +70,7 @@ Result<void> functions::flattenTables(func::FuncOp function) {
     builder.setInsertionPoint(get);
     auto flat = memref::GetGlobalOp::create(builder, get.getLoc(), flatType, made.getName());
     for (OpOperand &use : llvm::make_early_inc_range(get->getUses()))
-      if (Result<void> ok = readFlat(use, type, flat); !ok)
-        return ok;
+      QUERN_RETURN_IF_ERROR(readFlat(use, type, flat));
     get.erase();
   }
   for (auto global : llvm::make_early_inc_range(module.getOps<memref::GlobalOp>()))

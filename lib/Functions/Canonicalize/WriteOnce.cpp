@@ -125,8 +125,7 @@ Result<void> WriteOnce::follow(linalg::LinalgOp op) {
     value->readers.push_back(input);
   }
   for (OpOperand &init : op.getDpsInitsMutable())
-    if (Result<void> ok = followInit(op, init); !ok)
-      return ok;
+    QUERN_RETURN_IF_ERROR(followInit(op, init));
   return {};
 }
 
@@ -182,8 +181,7 @@ SmallVector<Value> openDimsOf(OpBuilder &builder, Value buffer) {
 
 Result<void> WriteOnce::place(Value buffer) {
   SmallVector<HeldValue *, 2> &ofBuffer = held[buffer];
-  if (Result<void> ok = checkUpdated(ofBuffer); !ok)
-    return ok;
+  QUERN_RETURN_IF_ERROR(checkUpdated(ofBuffer));
   OpBuilder builder = OpBuilder::atBlockBegin(&function.getBody().front());
   if (Operation *made = buffer.getDefiningOp())
     builder.setInsertionPoint(made);
@@ -196,8 +194,7 @@ Result<void> WriteOnce::place(Value buffer) {
                                 MemRefType::get(type.getShape(), type.getElementType()), openDimsOf(builder, buffer));
     for (auto *operands : {&value->readers, &value->writers})
       for (OpOperand *operand : *operands)
-        if (Result<void> ok = moveTo(*operand, value->memory); !ok)
-          return ok;
+        QUERN_RETURN_IF_ERROR(moveTo(*operand, value->memory));
   }
   return {};
 }
@@ -251,11 +248,9 @@ Result<std::string> WriteOnce::run(unsigned results) {
   for (BlockArgument argument : arguments.drop_back(results)) // results have no initial value
     begin(argument).isCallers = true;
   for (auto op : function.getOps<linalg::LinalgOp>())
-    if (Result<void> ok = follow(op); !ok)
-      return ok.takeError();
+    QUERN_RETURN_IF_ERROR(follow(op));
   for (auto &[buffer, ofBuffer] : held)
-    if (Result<void> ok = place(buffer); !ok)
-      return ok.takeError();
+    QUERN_RETURN_IF_ERROR(place(buffer));
   std::string uses;
   for (BlockArgument argument : arguments) {
     if (argument.getArgNumber() >= arguments.size() - results) {

@@ -104,10 +104,8 @@ Result<void> resolveSource(const char *name, TensorDesc &tensor, const TensorDes
 
 /// Checks C8 and resolves layouts.
 Result<void> resolveLayouts(BinaryDesc &binary) {
-  if (Result<void> ok = resolveSource("src_1", binary.src1, binary.src); !ok)
-    return ok;
-  if (Result<void> ok = resolveSource("src_2", binary.src2, binary.src); !ok)
-    return ok;
+  QUERN_RETURN_IF_ERROR(resolveSource("src_1", binary.src1, binary.src));
+  QUERN_RETURN_IF_ERROR(resolveSource("src_2", binary.src2, binary.src));
   if (!binary.src.sameShape(binary.dst) && binary.src1.sameShape(binary.dst))
     return resolveLike("dst", binary.dst, "src_1", binary.src1, " (binary C8)");
   return resolveSource("dst", binary.dst, binary.src);
@@ -122,8 +120,7 @@ Result<void> checkSupported(const BinaryDesc &binary) {
     if (!elementTypes.contains(desc.dataType))
       return unimplemented("a binary is not implemented for ", name, " of type ", nameOf(desc.dataType), "; it is for ",
                            elementTypes.names(), " (binary C15)");
-    if (Result<void> ok = binary::checkLayout(name, desc); !ok)
-      return ok;
+    QUERN_RETURN_IF_ERROR(binary::checkLayout(name, desc));
   }
   return checkOutput("dst", binary.dst, " (binary C7)");
 }
@@ -154,14 +151,10 @@ Result<VerifiedProblem> verifyBinary(const PrimitiveDesc &desc, const Target &, 
   problem.desc = desc;
   auto &binary = std::get<BinaryDesc>(problem.desc.op);
   for (auto check : {checkPresence, checkDims})
-    if (Result<void> ok = check(binary); !ok)
-      return ok.takeError();
-  if (Result<void> ok = resolveLayouts(binary); !ok)
-    return ok.takeError();
-  if (Result<void> ok = checkSupported(binary); !ok)
-    return ok.takeError();
-  if (Result<void> ok = binary::checkAttributes(binary, problem.desc.attr); !ok)
-    return ok.takeError();
+    QUERN_RETURN_IF_ERROR(check(binary));
+  QUERN_RETURN_IF_ERROR(resolveLayouts(binary));
+  QUERN_RETURN_IF_ERROR(checkSupported(binary));
+  QUERN_RETURN_IF_ERROR(binary::checkAttributes(binary, problem.desc.attr));
   listArguments(problem);
   problem.isNoop = binary.dst.hasZeroDim();
   problem.citations = {" (binary C12)", " (binary C13)", " (binary C14)"};

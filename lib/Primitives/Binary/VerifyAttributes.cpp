@@ -32,8 +32,7 @@ constexpr PostOpRules postOpRules = {"a binary",      elementTypes,    binary::c
 
 /// Checks C9, C19 and C20 for src or src_1.
 Result<void> checkScales(const Quantization &scales, const TensorDesc &tensor) {
-  if (Result<void> ok = checkVector(scales, tensor, " (binary C19)"); !ok)
-    return ok;
+  QUERN_RETURN_IF_ERROR(checkVector(scales, tensor, " (binary C19)"));
   for (int d = 0; d < tensor.ndims; ++d)
     if (scales.isMasked(d) && tensor.dims[d] == runtimeDim)
       return unimplemented("a binary is not implemented with ", scales.of(), " along dim ", d,
@@ -62,11 +61,9 @@ Result<void> checkQuantization(const Quantization &quantization, const BinaryDes
 Result<void> binary::checkAttributes(const BinaryDesc &binary, Attributes &attr) {
   if (!attr.rnn.isIdentity())
     return unimplemented("a binary does not support RNN quantization parameters (binary C24)");
-  if (Result<void> ok = checkPostOps(attr.postOps, binary.dst, postOpRules); !ok)
-    return ok;
+  QUERN_RETURN_IF_ERROR(checkPostOps(attr.postOps, binary.dst, postOpRules));
   auto check = [&](const Quantization &quantization) { return checkQuantization(quantization, binary, attr.postOps); };
-  if (Result<void> ok = checkEach(attr, check); !ok)
-    return ok;
+  QUERN_RETURN_IF_ERROR(checkEach(attr, check));
   return checkDropout(attr.dropout, binary.dst, {"a binary", " (binary C25)", " (binary C26)"});
 }
 

@@ -23,7 +23,7 @@
 using namespace mlir;
 using namespace quern;
 using namespace quern::emission;
-using concatenation::Place;
+using concatenation::SourcePlace;
 
 namespace {
 
@@ -37,11 +37,11 @@ public:
   void emit();
 
 private:
-  VerifiedProblem problemOf(const Place &place) const;
-  SmallVector<Type> typesOf(const VerifiedProblem &part, const Place &place);
-  void emitFunction(ArrayRef<Place> places, const std::string &name);
-  void emitCopy(FunctionEmitter &function, const Place &place);
-  bool isOf(const Place &place, const ArgumentInfo &argument) const {
+  VerifiedProblem problemOf(const SourcePlace &place) const;
+  SmallVector<Type> typesOf(const VerifiedProblem &part, const SourcePlace &place);
+  void emitFunction(ArrayRef<SourcePlace> places, const std::string &name);
+  void emitCopy(FunctionEmitter &function, const SourcePlace &place);
+  bool isOf(const SourcePlace &place, const ArgumentInfo &argument) const {
     return argument.isOutput || (argument.index & ~arg::scalesFlag) == arg::sourceAt(place.source);
   }
   /// Return the value of the axis in the dims or strides of a tensor, and the number of open values before the axis.
@@ -51,9 +51,9 @@ private:
   }
   int64_t firstEntry(size_t argument) const;
   AffineExpr sizeOf(size_t source);
-  DenseI64ArrayAttr sizeIndices(const Place &place);
-  AffineExpr beginOf(const Place &place);
-  void addCall(StringRef function, const Place &place);
+  DenseI64ArrayAttr sizeIndices(const SourcePlace &place);
+  AffineExpr beginOf(const SourcePlace &place);
+  void addCall(StringRef function, const SourcePlace &place);
 
   ModuleOp module;
   const VerifiedProblem &problem;
@@ -64,7 +64,7 @@ private:
 };
 
 /// Returns the arguments of one source's function: the source, dst, and the source's scale.
-VerifiedProblem ConcatEmitter::problemOf(const Place &place) const {
+VerifiedProblem ConcatEmitter::problemOf(const SourcePlace &place) const {
   VerifiedProblem part;
   part.desc.op = ConcatDesc();
   part.desc.attr.scales = problem.desc.attr.scales;
@@ -74,7 +74,7 @@ VerifiedProblem ConcatEmitter::problemOf(const Place &place) const {
   return part;
 }
 
-SmallVector<Type> ConcatEmitter::typesOf(const VerifiedProblem &part, const Place &place) {
+SmallVector<Type> ConcatEmitter::typesOf(const VerifiedProblem &part, const SourcePlace &place) {
   SmallVector<Type> types = argumentTypes(part, module.getContext());
   const TensorDesc view = viewOf(concat, place);
   for (auto [type, argument] : llvm::zip_equal(types, part.arguments))
@@ -83,7 +83,7 @@ SmallVector<Type> ConcatEmitter::typesOf(const VerifiedProblem &part, const Plac
   return types;
 }
 
-void ConcatEmitter::emitCopy(FunctionEmitter &function, const Place &place) {
+void ConcatEmitter::emitCopy(FunctionEmitter &function, const SourcePlace &place) {
   int32_t index = arg::sourceAt(place.source);
   const TensorDesc &src = concat.srcs[place.source];
   ArrayRef<int64_t> space(src.dims, src.ndims);
@@ -121,7 +121,7 @@ AffineExpr ConcatEmitter::sizeOf(size_t source) {
 
 /// Returns the entries of the sizes of a function's arguments. Its view of the destination has the source's size along
 /// the axis.
-DenseI64ArrayAttr ConcatEmitter::sizeIndices(const Place &place) {
+DenseI64ArrayAttr ConcatEmitter::sizeIndices(const SourcePlace &place) {
   SmallVector<int64_t> entries;
   for (auto [position, argument] : llvm::enumerate(problem.arguments)) {
     if (!isOf(place, argument))
@@ -141,7 +141,7 @@ DenseI64ArrayAttr ConcatEmitter::sizeIndices(const Place &place) {
 }
 
 /// Returns the byte offset in the destination at which a source's function starts.
-AffineExpr ConcatEmitter::beginOf(const Place &place) {
+AffineExpr ConcatEmitter::beginOf(const SourcePlace &place) {
   const int64_t bytes = bitsOf(concat.dst.dataType) / 8;
   if (!concatenation::hasOpenPlaces(concat))
     return builder.getAffineConstantExpr(place.offset * bytes);
@@ -158,7 +158,7 @@ AffineExpr ConcatEmitter::beginOf(const Place &place) {
 
 /// Adds a call of `function` that copies the source of `place`. No two calls write the same bytes, so all calls are
 /// independent.
-void ConcatEmitter::addCall(StringRef function, const Place &place) {
+void ConcatEmitter::addCall(StringRef function, const SourcePlace &place) {
   SmallVector<BufferAttr> buffers;
   for (const ArgumentInfo &argument : problemOf(place).arguments) {
     AffineExpr offset = argument.isOutput ? beginOf(place) : builder.getAffineConstantExpr(0);
@@ -168,23 +168,23 @@ void ConcatEmitter::addCall(StringRef function, const Place &place) {
   calls.push_back(CallAttr::get(module.getContext(), symbol, buffers, /*independent=*/!calls.empty()));
 }
 
-void ConcatEmitter::emitFunction(ArrayRef<Place> places, const std::string &name) {
-  const Place &first = places.front();
+void ConcatEmitter::emitFunction(ArrayRef<SourcePlace> places, const std::string &name) {
+  const SourcePlace &first = places.front();
   VerifiedProblem part = problemOf(first);
   FunctionEmitter function(module, part, name, typesOf(part, first));
   emitCopy(function, first);
   function.finish();
   if (isOpen)
     module.lookupSymbol(name)->setAttr(attr::sizeIndices, sizeIndices(first));
-  for (const Place &place : places)
+  for (const SourcePlace &place : places)
     addCall(name, place);
 }
 
 void ConcatEmitter::emit() {
   int count = 0;
-  for (const std::vector<Place> &places : concatenation::kernelsOf(concat, problem.desc.attr)) {
+  for (const std::vector<SourcePlace> &places : concatenation::kernelsOf(concat, problem.desc.attr)) {
     if (isOpen)
-      for (const Place &place : places)
+      for (const SourcePlace &place : places)
         emitFunction(place, "concat" + std::to_string(count++));
     else
       emitFunction(places, "concat" + std::to_string(count++));

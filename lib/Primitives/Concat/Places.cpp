@@ -17,7 +17,7 @@ const QuantParams *scalesOf(const Attributes &attr, size_t source) {
   return found == attr.scales.end() ? nullptr : &found->second;
 }
 
-bool shareKernel(const ConcatDesc &concat, const Attributes &attr, const Place &a, const Place &b) {
+bool shareKernel(const ConcatDesc &concat, const Attributes &attr, const SourcePlace &a, const SourcePlace &b) {
   const QuantParams *scalesA = scalesOf(attr, a.source), *scalesB = scalesOf(attr, b.source);
   return a.inBlock == b.inBlock && !scalesA == !scalesB && (!scalesA || *scalesA == *scalesB) &&
          concat.srcs[a.source] == concat.srcs[b.source];
@@ -30,15 +30,15 @@ bool hasOpenPlaces(const ConcatDesc &concat) {
   return runtimeDim == dst.dims[concat.axis] || runtimeDim == dst.strides[concat.axis] || runtimeDim == dst.offset0;
 }
 
-std::vector<std::vector<Place>> kernelsOf(const ConcatDesc &concat, const Attributes &attr) {
-  std::vector<std::vector<Place>> kernels;
+std::vector<std::vector<SourcePlace>> kernelsOf(const ConcatDesc &concat, const Attributes &attr) {
+  std::vector<std::vector<SourcePlace>> kernels;
   int64_t blocks[maxDims], index = 0;
   concat.dst.blockSizes(blocks);
   const bool hasOpen = hasOpenPlaces(concat);
   for (size_t i = 0; i < concat.srcs.size(); ++i) {
     const TensorDesc &source = concat.srcs[i];
     int64_t block = blocks[concat.axis];
-    Place place{i};
+    SourcePlace place{i};
     if (!hasOpen) {
       place.inBlock = index % block;
       place.offset = concat.dst.offset0 + index / block * concat.dst.strides[concat.axis];
@@ -46,7 +46,7 @@ std::vector<std::vector<Place>> kernelsOf(const ConcatDesc &concat, const Attrib
     }
     if (source.hasZeroDim())
       continue;
-    auto same = std::find_if(kernels.begin(), kernels.end(), [&](const std::vector<Place> &kernel) {
+    auto same = std::find_if(kernels.begin(), kernels.end(), [&](const std::vector<SourcePlace> &kernel) {
       return shareKernel(concat, attr, kernel.front(), place);
     });
     (same == kernels.end() ? kernels.emplace_back() : *same).push_back(place);
@@ -54,7 +54,7 @@ std::vector<std::vector<Place>> kernelsOf(const ConcatDesc &concat, const Attrib
   return kernels;
 }
 
-TensorDesc viewOf(const ConcatDesc &concat, const Place &place) {
+TensorDesc viewOf(const ConcatDesc &concat, const SourcePlace &place) {
   TensorDesc view = concat.dst;
   int64_t blocks[maxDims];
   view.blockSizes(blocks);

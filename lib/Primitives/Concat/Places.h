@@ -15,7 +15,7 @@
 namespace quern::concatenation {
 
 /// Start of one source in the destination.
-struct Place {
+struct SourcePlace {
   size_t source = 0;   ///< position in ConcatDesc::srcs
   int64_t inBlock = 0; ///< start index along the axis, modulo the destination's block size
   int64_t offset = 0;  ///< offset of that block in the destination's buffer, in elements; 0 if hasOpenPlaces()
@@ -26,12 +26,12 @@ bool hasOpenPlaces(const ConcatDesc &concat);
 
 /// Groups the non-empty sources by kernel: those of a group have the same type, layout, scaling and start within a
 /// block.
-std::vector<std::vector<Place>> kernelsOf(const ConcatDesc &concat, const Attributes &attr);
+std::vector<std::vector<SourcePlace>> kernelsOf(const ConcatDesc &concat, const Attributes &attr);
 
 /// Returns the destination as a kernel sees it. Along the axis it has the indices of the block that the source starts
 /// in and those of the source. Its offset is 0, or the destination's if hasOpenPlaces(). The rest of its last block
 /// counts as padding.
-TensorDesc viewOf(const ConcatDesc &concat, const Place &place);
+TensorDesc viewOf(const ConcatDesc &concat, const SourcePlace &place);
 
 } // namespace quern::concatenation
 

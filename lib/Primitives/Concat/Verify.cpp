@@ -57,13 +57,11 @@ Result<int64_t> checkSources(const ConcatDesc &concat) {
   for (size_t i = 0; i < concat.srcs.size(); ++i) {
     const TensorDesc &source = concat.srcs[i];
     std::string name = arg::nameOf(arg::sourceAt(i));
-    if (Result<void> ok = checkSource(source, i, rules); !ok)
-      return ok.takeError();
+    QUERN_RETURN_IF_ERROR(checkSource(source, i, rules));
     if (concat.axis < 0 || concat.axis >= source.ndims)
       return invalidArguments("the axis is ", concat.axis, "; ", name, " of rank ", source.ndims, " allows 0 to ",
                               source.ndims - 1, " (concat C4)");
-    if (Result<void> ok = checkSameDims(name, source, concat.srcs[0], concat.axis, " (concat C5)"); !ok)
-      return ok.takeError();
+    QUERN_RETURN_IF_ERROR(checkSameDims(name, source, concat.srcs[0], concat.axis, " (concat C5)"));
     if (source.dims[concat.axis] == runtimeDim)
       isOpen = true;
     else
@@ -91,8 +89,7 @@ Result<void> checkGivenDims(const VerifiedProblem &problem, std::span<const Tens
   CheckedInt along = 0;
   const size_t dst = concat.srcs.size();
   for (size_t i = 0; i <= dst; ++i) {
-    if (Result<void> ok = checkSameDims(problem.arguments[i].name, *given[i], *given[0], concat.axis, ""); !ok)
-      return ok;
+    QUERN_RETURN_IF_ERROR(checkSameDims(problem.arguments[i].name, *given[i], *given[0], concat.axis, ""));
     if (i < dst)
       along += given[i]->dims[concat.axis];
   }
@@ -160,8 +157,7 @@ Result<void> resolveDestination(ConcatDesc &concat, int64_t along) {
       return Error{any.error().status, quern::concat("dst: ", any.error().message, " (concat C5)")};
     dst = *any;
   }
-  if (Result<void> ok = checkSameDims("dst", dst, first, concat.axis, " (concat C5)"); !ok)
-    return ok;
+  QUERN_RETURN_IF_ERROR(checkSameDims("dst", dst, first, concat.axis, " (concat C5)"));
   if (dst.dims[concat.axis] != along)
     return invalidArguments("dim ", concat.axis, " of dst is ", textOfDim(dst.dims[concat.axis]), "; it must be ",
                             textOfDim(along), ", like the sum of the sources' dims (concat C5)");
@@ -175,10 +171,8 @@ Result<void> resolveDestination(ConcatDesc &concat, int64_t along) {
       return Error{chosen.error().status, quern::concat("dst: ", chosen.error().message, " (concat C7)")};
     dst = *chosen;
   }
-  if (Result<void> ok = checkOutput("dst", dst, " (concat C6)"); !ok)
-    return ok;
-  if (Result<void> ok = checkElements("dst", dst, rules); !ok)
-    return ok;
+  QUERN_RETURN_IF_ERROR(checkOutput("dst", dst, " (concat C6)"));
+  QUERN_RETURN_IF_ERROR(checkElements("dst", dst, rules));
   return checkOpenPlaces(concat);
 }
 
@@ -205,8 +199,7 @@ Result<void> checkScales(const ConcatDesc &concat, int32_t argument, const Quant
 /// Checks C8, C17 and C18.
 Result<void> checkAttributes(const ConcatDesc &concat, const Attributes &attr) {
   for (const auto &[argument, params] : attr.scales)
-    if (Result<void> ok = checkScales(concat, argument, params); !ok)
-      return ok;
+    QUERN_RETURN_IF_ERROR(checkScales(concat, argument, params));
   const char *found = !attr.zeroPoints.empty() ? "zero points"
                       : !attr.postOps.empty()  ? "post-ops"
                       : attr.rnn.isIdentity()  ? nullptr
@@ -222,13 +215,9 @@ Result<VerifiedProblem> verifyConcat(const PrimitiveDesc &desc, const Target &, 
   VerifiedProblem problem;
   problem.desc = desc;
   ConcatDesc &concat = std::get<ConcatDesc>(problem.desc.op);
-  Result<int64_t> along = checkSources(concat);
-  if (!along)
-    return along.takeError();
-  if (Result<void> ok = resolveDestination(concat, *along); !ok)
-    return ok.takeError();
-  if (Result<void> ok = checkAttributes(concat, desc.attr); !ok)
-    return ok.takeError();
+  QUERN_ASSIGN_OR_RETURN(int64_t along, checkSources(concat));
+  QUERN_RETURN_IF_ERROR(resolveDestination(concat, along));
+  QUERN_RETURN_IF_ERROR(checkAttributes(concat, desc.attr));
   if (size_t kernels = concatenation::kernelsOf(concat, desc.attr).size(); kernels > maxKernels)
     return unimplemented("a concat is not implemented for ", kernels,
                          " sources that differ in type, layout, dims or scales; it is for at most ", maxKernels,

@@ -133,8 +133,7 @@ Result<void> checkDims(const EltwiseDesc &eltwise) {
   NamedTensor first = firstOf(eltwise);
   for (const NamedTensor &tensor : tensorsOf(eltwise))
     if (!tensor.desc.isZero())
-      if (Result<void> ok = checkSameDims(tensor, first); !ok)
-        return ok;
+      QUERN_RETURN_IF_ERROR(checkSameDims(tensor, first));
   return {};
 }
 
@@ -168,16 +167,14 @@ Result<void> resolveLayouts(EltwiseDesc &eltwise, const PrimitiveDesc *hint) {
     data = usesDst(eltwise.alg) ? forward.dst : forward.src;
     data.dataType = type;
   }
-  if (Result<void> ok = resolveLike("diff_dst", eltwise.diffDst, name, data, citation); !ok)
-    return ok;
+  QUERN_RETURN_IF_ERROR(resolveLike("diff_dst", eltwise.diffDst, name, data, citation));
   return resolveLike("diff_src", eltwise.diffSrc, "diff_dst", eltwise.diffDst, citation);
 }
 
 /// Checks C8 and C15 to C19.
 Result<void> checkTensors(const EltwiseDesc &eltwise) {
   NamedTensor output = outputOf(eltwise);
-  if (Result<void> ok = checkOutput(output.name, output.desc, " (eltwise C8)"); !ok)
-    return ok;
+  QUERN_RETURN_IF_ERROR(checkOutput(output.name, output.desc, " (eltwise C8)"));
   bool forward = isForward(eltwise.prop);
   for (const auto &[name, desc] : tensorsOf(eltwise)) {
     if (desc.isZero())
@@ -188,8 +185,7 @@ Result<void> checkTensors(const EltwiseDesc &eltwise) {
                                  "; it is for ", elementTypes.names(), " (eltwise C15)")
                  : unimplemented("backward eltwise is not implemented for ", name, " of type ", nameOf(desc.dataType),
                                  "; it is for f64, f32, bf16, f16, f8_e5m2, f8_e4m3 (eltwise C16)");
-    if (Result<void> ok = eltwise::checkLayout(name, desc); !ok)
-      return ok;
+    QUERN_RETURN_IF_ERROR(eltwise::checkLayout(name, desc));
   }
   return {};
 }
@@ -221,16 +217,11 @@ Result<VerifiedProblem> verifyEltwise(const PrimitiveDesc &desc, const Target &,
   problem.desc = desc;
   auto &eltwise = std::get<EltwiseDesc>(problem.desc.op);
   for (auto check : {checkKind, checkParameters, checkPresence, checkDims})
-    if (Result<void> ok = check(eltwise); !ok)
-      return ok.takeError();
-  if (Result<void> ok = checkHint(eltwise, forwardHint); !ok)
-    return ok.takeError();
-  if (Result<void> ok = resolveLayouts(eltwise, forwardHint); !ok)
-    return ok.takeError();
-  if (Result<void> ok = checkTensors(eltwise); !ok)
-    return ok.takeError();
-  if (Result<void> ok = eltwise::checkAttributes(eltwise, problem.desc.attr); !ok)
-    return ok.takeError();
+    QUERN_RETURN_IF_ERROR(check(eltwise));
+  QUERN_RETURN_IF_ERROR(checkHint(eltwise, forwardHint));
+  QUERN_RETURN_IF_ERROR(resolveLayouts(eltwise, forwardHint));
+  QUERN_RETURN_IF_ERROR(checkTensors(eltwise));
+  QUERN_RETURN_IF_ERROR(eltwise::checkAttributes(eltwise, problem.desc.attr));
   listArguments(problem);
   problem.isNoop = firstOf(eltwise).desc.hasZeroDim();
   problem.citations = {" (eltwise C12)", " (eltwise C13)", " (eltwise C14)"};

@@ -39,11 +39,9 @@ Result<void> eltwise::checkAttributes(const EltwiseDesc &eltwise, Attributes &at
     return unimplemented("eltwise does not support RNN quantization parameters (eltwise C26)");
   if (!isForward(eltwise.prop))
     return checkNoAttributes(attr, "backward eltwise", " (eltwise C25)");
-  if (Result<void> ok = checkPostOps(attr.postOps, eltwise.dst, postOpRules); !ok)
-    return ok;
+  QUERN_RETURN_IF_ERROR(checkPostOps(attr.postOps, eltwise.dst, postOpRules));
   auto check = [&](const Quantization &quantization) { return checkQuantization(quantization, attr.postOps); };
-  if (Result<void> ok = checkEach(attr, check); !ok)
-    return ok;
+  QUERN_RETURN_IF_ERROR(checkEach(attr, check));
   return checkDropout(attr.dropout, eltwise.dst, {"eltwise", " (eltwise C27)", " (eltwise C28)"});
 }
 

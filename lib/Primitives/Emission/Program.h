@@ -24,7 +24,7 @@
 namespace quern::emission {
 
 /// A byte offset in a tensor of the problem or in a region.
-struct Place {
+struct BufferOffset {
   std::string buffer;
   mlir::AffineExpr bytes;
 };
@@ -33,7 +33,7 @@ struct Place {
 struct Binding {
   std::string name;
   mlir::MemRefType type;
-  Place place;
+  BufferOffset place;
   /// Entries in the list of runtime sizes, one for each dynamic stride of the type.
   llvm::SmallVector<int64_t, 1> openStrides = {};
   /// Entry that gives the size of all dynamic dims of the type; -1: the program's `openSize`.

@@ -179,12 +179,9 @@ Result<VerifiedProblem> verifyGemm(const PrimitiveDesc &desc, const Target &targ
   VerifiedProblem problem{desc, {}, {}, false};
   const auto &gemm = std::get<GemmDesc>(problem.desc.op);
   for (auto check : {checkPresence, checkDims, checkOutput, checkTypes, checkLayouts})
-    if (Result<void> ok = check(gemm); !ok)
-      return ok.takeError();
-  if (Result<void> ok = checkAttributes(problem.desc.attr); !ok)
-    return ok.takeError();
-  if (Result<void> ok = checkArithmetic(gemm, target); !ok)
-    return ok.takeError();
+    QUERN_RETURN_IF_ERROR(check(gemm));
+  QUERN_RETURN_IF_ERROR(checkAttributes(problem.desc.attr));
+  QUERN_RETURN_IF_ERROR(checkArithmetic(gemm, target));
   listArguments(problem);
   problem.checkSizes = checkGivenDims;
   problem.isNoop = gemm.dst.hasZeroDim() || gemm.src.hasZeroDim();

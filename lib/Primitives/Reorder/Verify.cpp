@@ -118,8 +118,7 @@ Result<void> checkSupported(const ReorderDesc &reorder) {
     if (!reorder::types.contains(desc.dataType))
       return unimplemented("a reorder is not implemented for ", name, " of type ", nameOf(desc.dataType),
                            "; it is for ", reorder::types.names(), " (reorder C16)");
-    if (Result<void> ok = reorder::checkLayout(name, desc); !ok)
-      return ok;
+    QUERN_RETURN_IF_ERROR(reorder::checkLayout(name, desc));
   }
   return {};
 }
@@ -164,12 +163,9 @@ Result<VerifiedProblem> verifyReorder(const PrimitiveDesc &desc, const Target &t
   problem.desc = desc;
   auto &reorder = std::get<ReorderDesc>(problem.desc.op);
   for (auto check : {checkPresence, checkDims, checkDst, checkCompensation, checkSupported, checkHalfBytes})
-    if (Result<void> ok = check(reorder); !ok)
-      return ok.takeError();
-  if (Result<void> ok = placeEngines(reorder, target); !ok)
-    return ok.takeError();
-  if (Result<void> ok = reorder::checkAttributes(reorder, problem.desc.attr); !ok)
-    return ok.takeError();
+    QUERN_RETURN_IF_ERROR(check(reorder));
+  QUERN_RETURN_IF_ERROR(placeEngines(reorder, target));
+  QUERN_RETURN_IF_ERROR(reorder::checkAttributes(reorder, problem.desc.attr));
   listArguments(problem);
   problem.isNoop = reorder.dst.hasZeroDim();
   problem.citations = {" (reorder C13)", " (reorder C14)", " (reorder C15)"};

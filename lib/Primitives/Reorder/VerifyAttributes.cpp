@@ -96,8 +96,7 @@ Result<void> checkQuantization(const Quantization &quantization, const ReorderDe
     return invalidArguments(quantization.of(), " are given; the tensor is of type ", nameOf(tensor.dataType),
                             ", and only integers have zero points (reorder C9)");
   for (auto check : {checkParams, checkGroups, checkRuntimeDims})
-    if (Result<void> ok = check(quantization, tensor); !ok)
-      return ok;
+    QUERN_RETURN_IF_ERROR(check(quantization, tensor));
   return {};
 }
 
@@ -148,10 +147,8 @@ Result<void> checkRnn(const ReorderDesc &reorder, const Attributes &attr) {
 } // namespace
 
 Result<void> reorder::checkAttributes(const ReorderDesc &reorder, Attributes &attr) {
-  if (Result<void> ok = checkRnn(reorder, attr); !ok)
-    return ok;
-  if (Result<void> ok = checkPostOps(attr.postOps, reorder.dst, postOpRules); !ok)
-    return ok;
+  QUERN_RETURN_IF_ERROR(checkRnn(reorder, attr));
+  QUERN_RETURN_IF_ERROR(checkPostOps(attr.postOps, reorder.dst, postOpRules));
   return checkEach(
       attr, [&](const Quantization &quantization) { return checkQuantization(quantization, reorder, attr.postOps); });
 }

@@ -272,7 +272,7 @@ void RnnEmitter::emit() {
 void quern::emitRnn(ModuleOp module, const VerifiedProblem &problem) {
   const RnnDesc &rnn = std::get<Boxed<RnnDesc>>(problem.desc.op);
   if (rnn.prop == PropKind::Backward)
-    BackwardEmitter(module, problem).emit();
+    RnnBackwardEmitter(module, problem).emit();
   else if (hasOpenWidths(rnn))
     emitOpenWidths(module, problem);
   else

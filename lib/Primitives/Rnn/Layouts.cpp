@@ -212,15 +212,13 @@ Result<void> resolveLayouts(RnnDesc &rnn, FpmathMode fpmath, const Target &targe
          {std::pair{"weights_layer", &rnn.weightsLayer}, std::pair{"weights_iter", &rnn.weightsIter},
           std::pair{"weights_projection", &rnn.weightsProjection}})
       if (tensor->isAny())
-        if (Result<void> ok = settle(name, *tensor, packedTransposed(*tensor, fpmath, target)); !ok)
-          return ok;
+        QUERN_RETURN_IF_ERROR(settle(name, *tensor, packedTransposed(*tensor, fpmath, target)));
     return {};
   }
   for (auto [name, tensor] :
        {std::pair{"weights_layer", &rnn.weightsLayer}, std::pair{"weights_iter", &rnn.weightsIter}})
     if (tensor->isAny())
-      if (Result<void> ok = settle(name, *tensor, packedWeights(rnn, *tensor, fpmath, target)); !ok)
-        return ok;
+      QUERN_RETURN_IF_ERROR(settle(name, *tensor, packedWeights(rnn, *tensor, fpmath, target)));
   if (rnn.weightsProjection.isAny())
     return settle("weights_projection", rnn.weightsProjection, packedProjection(rnn.weightsProjection, fpmath, target));
   return {};

@@ -150,12 +150,10 @@ Result<TensorDesc> gridAt(const VerifiedProblem &problem, std::span<const Tensor
   if (steps > most || batch > most)
     return invalidArguments("T = ", steps, " and N = ", batch, " are open sizes; training supports at most ", most,
                             " for each");
-  Result<WorkspaceLayout> wanted = workspaceOf(rnnOf(problem), steps, batch);
-  if (!wanted)
-    return wanted.takeError();
-  if (wanted->desc.dims[0] != bytes)
+  QUERN_ASSIGN_OR_RETURN(WorkspaceLayout wanted, workspaceOf(rnnOf(problem), steps, batch));
+  if (wanted.desc.dims[0] != bytes)
     return invalidArguments("workspace has ", bytes, " bytes; for T = ", steps, " and N = ", batch, " it must have ",
-                            wanted->desc.dims[0]);
+                            wanted.desc.dims[0]);
   return workspaceGridOf(rnnOf(problem), steps, batch);
 }
 
@@ -179,14 +177,12 @@ Result<void> listArguments(VerifiedProblem &problem) {
                            overwrittenBy(tensor.argument), InPlace::Type});
   if (!isTraining(rnn))
     return {};
-  Result<WorkspaceLayout> workspace = workspaceOf(rnn);
-  if (!workspace)
-    return workspace.takeError();
+  QUERN_ASSIGN_OR_RETURN(WorkspaceLayout workspace, workspaceOf(rnn));
   const auto place = isBackward(rnn) ? std::find_if(arguments.begin(), arguments.end(),
                                                     [](const ArgumentInfo &argument) { return argument.isOutput; })
                                      : arguments.end();
   ArgumentInfo &listed =
-      *arguments.insert(place, {arg::workspace, "workspace", workspace->desc, /*isOutput=*/!isBackward(rnn)});
+      *arguments.insert(place, {arg::workspace, "workspace", workspace.desc, /*isOutput=*/!isBackward(rnn)});
   if (isBackward(rnn))
     listed.header = headerBytesOf(rnn);
   if (!Shape::of(rnn).isOpen())
@@ -290,23 +286,16 @@ Result<VerifiedProblem> verifyRnn(const PrimitiveDesc &desc, const Target &targe
   problem.desc = desc;
   RnnDesc &rnn = std::get<Boxed<RnnDesc>>(problem.desc.op);
   for (auto check : {checkKind, checkDims, checkTypes})
-    if (Result<void> ok = check(rnn); !ok)
-      return ok.takeError();
-  if (Result<void> ok = checkHint(rnn, forwardHint); !ok)
-    return ok.takeError();
-  if (Result<void> ok = checkAttributes(rnn, desc.attr); !ok)
-    return ok.takeError();
-  if (Result<void> ok = checkLayouts(rnn, desc.attr, target); !ok)
-    return ok.takeError();
+    QUERN_RETURN_IF_ERROR(check(rnn));
+  QUERN_RETURN_IF_ERROR(checkHint(rnn, forwardHint));
+  QUERN_RETURN_IF_ERROR(checkAttributes(rnn, desc.attr));
+  QUERN_RETURN_IF_ERROR(checkLayouts(rnn, desc.attr, target));
   if (hasOpenWidths(rnn) && !target.isCpu())
     return unimplemented("rnn is not implemented for channels that are known only at execution on devices (rnn C39)");
-  if (Result<void> ok = resolveLayouts(rnn, desc.attr.fpmathMode, target); !ok)
-    return ok.takeError();
+  QUERN_RETURN_IF_ERROR(resolveLayouts(rnn, desc.attr.fpmathMode, target));
   dropMeaningless(rnn);
-  if (Result<void> ok = listArguments(problem); !ok)
-    return ok.takeError();
-  if (Result<void> ok = listPackedWeights(problem, target); !ok)
-    return ok.takeError();
+  QUERN_RETURN_IF_ERROR(listArguments(problem));
+  QUERN_RETURN_IF_ERROR(listPackedWeights(problem, target));
   problem.isNoop = hasZeroDim(rnn);
   problem.checkSizes = checkOpenSizes;
   problem.citations = {" (rnn C29)", " (rnn C30)", " (rnn C31)", " (rnn C50)"};

@@ -66,10 +66,8 @@ Result<WorkspaceLayout> workspaceOf(const RnnDesc &rnn, int64_t steps, int64_t b
     if (bytes.overflowed())
       return invalidArguments("the workspace has more than ", INT64_MAX, " bytes");
   }
-  Result<TensorDesc> whole = TensorDesc::dense(std::array{bytes.value()}, DataType::U8);
-  if (!whole)
-    return whole.takeError();
-  layout.desc = *whole;
+  QUERN_ASSIGN_OR_RETURN(TensorDesc whole, TensorDesc::dense(std::array{bytes.value()}, DataType::U8));
+  layout.desc = whole;
   return layout;
 }
 
@@ -101,15 +99,13 @@ TensorDesc workspaceGridOf(const RnnDesc &rnn) {
 }
 
 Result<TensorDesc> workspaceGridOf(const RnnDesc &rnn, int64_t steps, int64_t batch) {
-  Result<WorkspaceLayout> layout = workspaceOf(rnn, steps, batch);
-  if (!layout)
-    return layout.takeError();
+  QUERN_ASSIGN_OR_RETURN(WorkspaceLayout layout, workspaceOf(rnn, steps, batch));
   TensorDesc grid = workspaceGridOf(rnn);
   const int64_t rows = steps * batch; // the sections are longer
   grid.dims[WorkspaceRows] = rows;
   grid.dims[WorkspaceChunks] = (rows + chunkRows - 1) / chunkRows;
-  for (size_t i = 1; i < layout->sections.size(); ++i)
-    grid.dims[WorkspaceOffsets + i - 1] = layout->sections[i].byteOffset;
+  for (size_t i = 1; i < layout.sections.size(); ++i)
+    grid.dims[WorkspaceOffsets + i - 1] = layout.sections[i].byteOffset;
   return grid;
 }
 

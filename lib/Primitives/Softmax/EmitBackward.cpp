@@ -22,9 +22,9 @@ namespace {
 
 constexpr auto contract = arith::FastMathFlags::contract;
 
-class BackwardEmitter : SoftmaxEmitter {
+class SoftmaxBackwardEmitter : SoftmaxEmitter {
 public:
-  BackwardEmitter(ModuleOp module, const VerifiedProblem &problem)
+  SoftmaxBackwardEmitter(ModuleOp module, const VerifiedProblem &problem)
       : SoftmaxEmitter(module, problem, arg::dst), dst(tensor(arg::dst)), diffDst(tensor(arg::diffDst)),
         diffSrc(tensor(arg::diffSrc)) {}
   void emit() {
@@ -41,7 +41,7 @@ private:
   Operand dst, diffDst, diffSrc;
 };
 
-void BackwardEmitter::emitAccurate() {
+void SoftmaxBackwardEmitter::emitAccurate() {
   function.step("sum", "sum of dst * diff_dst");
   Operand dot = reduce({dst, diffDst}, constant(0), [&](OpBuilder &b, Location at, ValueRange in, Value old) {
     Value y = wide(b, at, in[0], arg::dst), gradient = wide(b, at, in[1], arg::diffDst);
@@ -55,7 +55,7 @@ void BackwardEmitter::emitAccurate() {
   });
 }
 
-void BackwardEmitter::emitLog() {
+void SoftmaxBackwardEmitter::emitLog() {
   function.step("sum", "sum of diff_dst");
   Operand sum = reduce(diffDst, constant(0), [&](OpBuilder &b, Location at, ValueRange in, Value old) {
     return accumulate(b, at, wide(b, at, in[0], arg::diffDst), old);
@@ -71,5 +71,5 @@ void BackwardEmitter::emitLog() {
 } // namespace
 
 void quern::emitSoftmaxBackward(ModuleOp module, const VerifiedProblem &problem) {
-  BackwardEmitter(module, problem).emit();
+  SoftmaxBackwardEmitter(module, problem).emit();
 }

@@ -140,8 +140,7 @@ Result<void> resolveLayouts(SoftmaxDesc &softmax, const PrimitiveDesc *hint) {
     softmax.dst = std::get<SoftmaxDesc>(hint->op).dst;
     softmax.dst.dataType = type;
   }
-  if (Result<void> ok = resolveLike("diff_dst", softmax.diffDst, "dst", softmax.dst, " (softmax C10)"); !ok)
-    return ok;
+  QUERN_RETURN_IF_ERROR(resolveLike("diff_dst", softmax.diffDst, "dst", softmax.dst, " (softmax C10)"));
   return resolveLike("diff_src", softmax.diffSrc, "diff_dst", softmax.diffDst, " (softmax C10)");
 }
 
@@ -165,10 +164,8 @@ Result<void> checkSupported(const SoftmaxDesc &softmax) {
   for (const auto &[name, desc] : all) {
     if (desc.isZero())
       continue;
-    if (Result<void> ok = checkType(softmax, name, desc.dataType); !ok)
-      return ok;
-    if (Result<void> ok = softmax::checkLayout(name, desc); !ok)
-      return ok;
+    QUERN_RETURN_IF_ERROR(checkType(softmax, name, desc.dataType));
+    QUERN_RETURN_IF_ERROR(softmax::checkLayout(name, desc));
   }
   return {};
 }
@@ -199,17 +196,12 @@ Result<VerifiedProblem> verifySoftmax(const PrimitiveDesc &desc, const Target &,
   VerifiedProblem problem{desc, {}, {}, false};
   auto &softmax = std::get<SoftmaxDesc>(problem.desc.op);
   for (auto check : {checkKind, checkPresence, checkDims})
-    if (Result<void> ok = check(softmax); !ok)
-      return ok.takeError();
-  if (Result<void> ok = checkHint(softmax, forwardHint); !ok)
-    return ok.takeError();
-  if (Result<void> ok = resolveLayouts(softmax, forwardHint); !ok)
-    return ok.takeError();
+    QUERN_RETURN_IF_ERROR(check(softmax));
+  QUERN_RETURN_IF_ERROR(checkHint(softmax, forwardHint));
+  QUERN_RETURN_IF_ERROR(resolveLayouts(softmax, forwardHint));
   for (auto check : {checkOutputs, checkSupported})
-    if (Result<void> ok = check(softmax); !ok)
-      return ok.takeError();
-  if (Result<void> ok = softmax::checkAttributes(softmax, problem.desc.attr); !ok)
-    return ok.takeError();
+    QUERN_RETURN_IF_ERROR(check(softmax));
+  QUERN_RETURN_IF_ERROR(softmax::checkAttributes(softmax, problem.desc.attr));
   listArguments(problem);
   problem.isNoop = softmax.dst.hasZeroDim();
   problem.citations = {" (softmax C27)", " (softmax C28)", " (softmax C29)"};

@@ -33,8 +33,7 @@ Result<void> checkQuantization(const Quantization &quantization, const SoftmaxDe
   const TensorDesc &tensor = quantization.argument == arg::src ? softmax.src : softmax.dst;
   if (!quantization.isScales)
     return unimplemented("softmax is not implemented with ", quantization.of(), " (softmax C21)");
-  if (Result<void> ok = checkParams(quantization, tensor); !ok)
-    return ok;
+  QUERN_RETURN_IF_ERROR(checkParams(quantization, tensor));
   if (quantization.params.mask != 0)
     return unimplemented("softmax is not implemented with a value for each index: ", quantization.of(), " have mask ",
                          quantization.params.mask, "; it must be 0 (softmax C18)");
@@ -48,11 +47,9 @@ Result<void> softmax::checkAttributes(const SoftmaxDesc &softmax, Attributes &at
     return unimplemented("softmax does not support RNN quantization parameters (softmax C26)");
   if (!isForward(softmax.prop))
     return checkNoAttributes(attr, "backward softmax", " (softmax C25)");
-  if (Result<void> ok = checkPostOps(attr.postOps, softmax.dst, postOpRules); !ok)
-    return ok;
+  QUERN_RETURN_IF_ERROR(checkPostOps(attr.postOps, softmax.dst, postOpRules));
   auto check = [&](const Quantization &quantization) { return checkQuantization(quantization, softmax, attr.postOps); };
-  if (Result<void> ok = checkEach(attr, check); !ok)
-    return ok;
+  QUERN_RETURN_IF_ERROR(checkEach(attr, check));
   return checkDropout(attr.dropout, softmax.dst, {"softmax", " (softmax C30)", " (softmax C31)"});
 }
 

@@ -39,10 +39,8 @@ Result<void> checkSources(const SumDesc &sum) {
     return invalidArguments("a sum has ", sum.srcs.size(), " sources and ", sum.scales.size(),
                             " scales; it needs at least one source, and a scale for each (sum C2)");
   for (size_t i = 0; i < sum.srcs.size(); ++i) {
-    if (Result<void> ok = checkSource(sum.srcs[i], i, rules); !ok)
-      return ok;
-    if (Result<void> ok = checkSameDims(arg::nameOf(arg::sourceAt(i)), sum.srcs[i], sum.srcs[0], -1, " (sum C4)"); !ok)
-      return ok;
+    QUERN_RETURN_IF_ERROR(checkSource(sum.srcs[i], i, rules));
+    QUERN_RETURN_IF_ERROR(checkSameDims(arg::nameOf(arg::sourceAt(i)), sum.srcs[i], sum.srcs[0], -1, " (sum C4)"));
   }
   return {};
 }
@@ -52,13 +50,10 @@ Result<void> resolveDestination(SumDesc &sum) {
   TensorDesc &dst = sum.dst;
   if (dst.isZero())
     dst = *TensorDesc::fromTag(sum.srcs[0].shape(), sum.srcs[0].dataType, "any");
-  if (Result<void> ok = checkSameDims("dst", dst, sum.srcs[0], -1, " (sum C4)"); !ok)
-    return ok;
+  QUERN_RETURN_IF_ERROR(checkSameDims("dst", dst, sum.srcs[0], -1, " (sum C4)"));
   size_t like = firstBlocked(sum.srcs) % sum.srcs.size(); // the first source if none has blocks
-  if (Result<void> ok = resolveLike("dst", dst, arg::nameOf(arg::sourceAt(like)), sum.srcs[like], " (sum C6)"); !ok)
-    return ok;
-  if (Result<void> ok = checkOutput("dst", dst, " (sum C5)"); !ok)
-    return ok;
+  QUERN_RETURN_IF_ERROR(resolveLike("dst", dst, arg::nameOf(arg::sourceAt(like)), sum.srcs[like], " (sum C6)"));
+  QUERN_RETURN_IF_ERROR(checkOutput("dst", dst, " (sum C5)"));
   return checkElements("dst", dst, rules);
 }
 
@@ -95,14 +90,10 @@ Result<VerifiedProblem> verifySum(const PrimitiveDesc &desc, const Target &, con
   VerifiedProblem problem;
   problem.desc = desc;
   SumDesc &sum = std::get<SumDesc>(problem.desc.op);
-  if (Result<void> ok = checkSources(sum); !ok)
-    return ok.takeError();
-  if (Result<void> ok = resolveDestination(sum); !ok)
-    return ok.takeError();
-  if (Result<void> ok = checkCount(sum); !ok)
-    return ok.takeError();
-  if (Result<void> ok = checkAttributes(desc.attr); !ok)
-    return ok.takeError();
+  QUERN_RETURN_IF_ERROR(checkSources(sum));
+  QUERN_RETURN_IF_ERROR(resolveDestination(sum));
+  QUERN_RETURN_IF_ERROR(checkCount(sum));
+  QUERN_RETURN_IF_ERROR(checkAttributes(desc.attr));
   listSources(sum.srcs, problem.arguments);
   problem.arguments.push_back({arg::dst, "dst", sum.dst, true});
   arg::allowInPlace(arg::dst, InPlace::ElementSize, problem.arguments);

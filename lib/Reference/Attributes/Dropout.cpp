@@ -35,21 +35,17 @@ Result<Number> readNumber(const ReferenceInputs &inputs, int32_t argument, DataT
   QuantParams one;
   one.dataType = type;
   one.isOnHost = isOnHost;
-  Result<const void *> buffer = bufferOf(inputs, argument, arg::vectorOf(one, {}));
-  if (!buffer)
-    return buffer.takeError();
+  QUERN_ASSIGN_OR_RETURN(const void *buffer, bufferOf(inputs, argument, arg::vectorOf(one, {})));
   Number number;
-  std::memcpy(&number, *buffer, sizeof(number));
+  std::memcpy(&number, buffer, sizeof(number));
   return number;
 }
 
 Result<int64_t> readInteger(const ReferenceInputs &inputs, int32_t argument, DataType type, bool isOnHost) {
   if (type == DataType::S64)
     return readNumber<int64_t>(inputs, argument, type, isOnHost);
-  Result<int32_t> narrow = readNumber<int32_t>(inputs, argument, type, isOnHost);
-  if (!narrow)
-    return narrow.takeError();
-  return int64_t(*narrow);
+  QUERN_ASSIGN_OR_RETURN(int32_t narrow, readNumber<int32_t>(inputs, argument, type, isOnHost));
+  return int64_t(narrow);
 }
 
 } // namespace
@@ -66,20 +62,16 @@ Result<DroppedElements> readDropout(const Dropout &dropout, const TensorDesc &ds
   DroppedElements dropped;
   if (!dropout.isSet())
     return dropped;
-  Result<float> p = readNumber<float>(inputs, arg::dropoutProbability, DataType::F32, dropout.isOnHost);
-  if (!p)
-    return p.takeError();
-  Result<int64_t> seed = readInteger(inputs, arg::dropoutSeed, dropout.seedType, dropout.isOnHost);
-  if (!seed)
-    return seed.takeError();
+  QUERN_ASSIGN_OR_RETURN(float p, readNumber<float>(inputs, arg::dropoutProbability, DataType::F32, dropout.isOnHost));
+  QUERN_ASSIGN_OR_RETURN(int64_t seed, readInteger(inputs, arg::dropoutSeed, dropout.seedType, dropout.isOnHost));
   Result<int64_t> offset =
       dropout.usesOffset ? readInteger(inputs, arg::dropoutOffset, DataType::S64, dropout.isOnHost) : 0;
   if (!offset)
     return offset.takeError();
-  const double clamped = *p > 1 ? 1.0 : *p < 0 ? 0.0 : static_cast<double>(*p); // NaN stays, and no element is kept
+  const double clamped = p > 1 ? 1.0 : p < 0 ? 0.0 : static_cast<double>(p); // NaN stays, and no element is kept
   for (int64_t i = 0; i < dst.elements(); ++i)
-    dropped.kept.push_back(dropoutNumber(i, *seed, *offset) > clamped * 4294967295.0);
-  dropped.factor = *p == 1 ? 0 : 1 / (1 - *p);
+    dropped.kept.push_back(dropoutNumber(i, seed, *offset) > clamped * 4294967295.0);
+  dropped.factor = p == 1 ? 0 : 1 / (1 - p);
   return dropped;
 }
 
@@ -87,10 +79,8 @@ Result<void> appendDropoutMask(const Dropout &dropout, const ReferenceInputs &in
                                std::vector<ReferenceOutput> &outputs) {
   if (dropout.mask.isZero())
     return {};
-  Result<DroppedElements> dropped = readDropout(dropout, outputs.front().desc, inputs);
-  if (!dropped)
-    return dropped.takeError();
-  ReferenceOutput mask{arg::dropoutMask, dropout.mask, std::vector<double>(dropped->kept.begin(), dropped->kept.end())};
+  QUERN_ASSIGN_OR_RETURN(DroppedElements dropped, readDropout(dropout, outputs.front().desc, inputs));
+  ReferenceOutput mask{arg::dropoutMask, dropout.mask, std::vector<double>(dropped.kept.begin(), dropped.kept.end())};
   mask.criterion = Criterion::Value;
   outputs.push_back(std::move(mask));
   return {};

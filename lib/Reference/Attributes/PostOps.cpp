@@ -212,13 +212,10 @@ Interval AttributeChain::Operand::around(const TensorDesc &dst, int64_t position
 Result<AttributeChain::Operand> AttributeChain::readOperand(const Attributes &attr, int32_t argument,
                                                             const TensorDesc &desc,
                                                             const ReferenceInputs &inputs) const {
-  Result<const void *> buffer = bufferOf(inputs, argument, desc);
-  if (!buffer)
-    return buffer.takeError();
-  Operand operand{desc, gather(desc, *buffer), 0};
-  Result<QuantValues> scales = QuantValues::read(attr.scales, argument, arg::scalesOf(argument), desc, inputs);
-  if (!scales)
-    return scales.takeError();
+  QUERN_ASSIGN_OR_RETURN(const void *buffer, bufferOf(inputs, argument, desc));
+  Operand operand{desc, gather(desc, buffer), 0};
+  QUERN_ASSIGN_OR_RETURN(QuantValues scales,
+                         QuantValues::read(attr.scales, argument, arg::scalesOf(argument), desc, inputs));
   Result<QuantValues> zeroPoints =
       QuantValues::read(attr.zeroPoints, argument, arg::zeroPointsOf(argument), desc, inputs);
   if (!zeroPoints)
@@ -229,10 +226,10 @@ Result<AttributeChain::Operand> AttributeChain::readOperand(const Attributes &at
     value = isWide ? value : static_cast<double>(static_cast<float>(value));
     if (!zeroPoints->empty())
       value -= zeroPoints->at(static_cast<int64_t>(i));
-    if (!scales->empty())
-      value *= scales->at(static_cast<int64_t>(i));
+    if (!scales.empty())
+      value *= scales.at(static_cast<int64_t>(i));
   }
-  if (!scales->empty() || !zeroPoints->empty())
+  if (!scales.empty() || !zeroPoints->empty())
     operand.error = 2 * epsilonOf(isWide ? DataType::F64 : DataType::F32);
   return operand;
 }
@@ -240,10 +237,8 @@ Result<AttributeChain::Operand> AttributeChain::readOperand(const Attributes &at
 Result<AttributeChain::Operand> AttributeChain::readOld(const PostOp &sum, const ReferenceInputs &inputs) const {
   TensorDesc old = dst;
   old.dataType = sum.dataType == DataType::Undef ? dst.dataType : sum.dataType;
-  Result<const void *> buffer = bufferOf(inputs, arg::dst, old);
-  if (!buffer)
-    return buffer.takeError();
-  Operand operand{old, gather(old, *buffer), 0};
+  QUERN_ASSIGN_OR_RETURN(const void *buffer, bufferOf(inputs, arg::dst, old));
+  Operand operand{old, gather(old, buffer), 0};
   for (double &value : operand.values)
     value = isWide ? sumTerm<double>(sum, value) : sumTerm<float>(sum, value);
   return operand;
@@ -255,35 +250,25 @@ Result<AttributeChain> AttributeChain::make(const Attributes &attr, const Tensor
   chain.dst = dst;
   chain.isWide = isWide;
   for (auto [argument, scale] : {std::pair(arg::src, &chain.sourceScale), std::pair(arg::dst, &chain.dstScale)}) {
-    Result<QuantValues> values = QuantValues::read(attr.scales, argument, arg::scalesOf(argument), dst, inputs);
-    if (!values)
-      return values.takeError();
-    if (!values->empty())
-      *scale = values->at(0);
+    QUERN_ASSIGN_OR_RETURN(QuantValues values,
+                           QuantValues::read(attr.scales, argument, arg::scalesOf(argument), dst, inputs));
+    if (!values.empty())
+      *scale = values.at(0);
   }
-  Result<DroppedElements> dropped = readDropout(attr.dropout, dst, inputs);
-  if (!dropped)
-    return dropped.takeError();
-  chain.dropped = std::move(*dropped);
+  QUERN_ASSIGN_OR_RETURN(chain.dropped, readDropout(attr.dropout, dst, inputs));
   for (size_t i = 0; i < attr.postOps.size(); ++i) {
     Step step{attr.postOps[i], {}, {}};
     if (step.op.kind == PostOp::Kind::Prelu)
       return unimplemented("reference: a post-op ", nameOf(step.op.kind), " is not implemented");
     if (step.op.kind == PostOp::Kind::Sum) {
-      Result<Operand> read = chain.readOld(step.op, inputs);
-      if (!read)
-        return read.takeError();
-      step.first = std::move(*read);
+      QUERN_ASSIGN_OR_RETURN(step.first, chain.readOld(step.op, inputs));
       step.op.alg = Alg::BinaryAdd; // adds the scaled old values
     }
     for (auto [operand, desc, argument] :
          {std::tuple(&step.first, &step.op.src1, arg::src1), std::tuple(&step.second, &step.op.src2, arg::src2)}) {
       if (desc->isZero())
         continue;
-      Result<Operand> read = chain.readOperand(attr, arg::ofPostOp(i, argument), *desc, inputs);
-      if (!read)
-        return read.takeError();
-      *operand = std::move(*read);
+      QUERN_ASSIGN_OR_RETURN(*operand, chain.readOperand(attr, arg::ofPostOp(i, argument), *desc, inputs));
     }
     chain.steps.push_back(std::move(step));
   }

@@ -27,10 +27,8 @@ Result<QuantValues> QuantValues::read(const std::map<int32_t, QuantParams> &all,
   if (found == all.end())
     return QuantValues();
   TensorDesc desc = arg::vectorOf(found->second, tensor);
-  Result<const void *> buffer = bufferOf(inputs, vector, desc);
-  if (!buffer)
-    return buffer.takeError();
-  return QuantValues(tensor, found->second, gather(desc, *buffer));
+  QUERN_ASSIGN_OR_RETURN(const void *buffer, bufferOf(inputs, vector, desc));
+  return QuantValues(tensor, found->second, gather(desc, buffer));
 }
 
 double QuantValues::at(int64_t position) const {

@@ -31,14 +31,11 @@ struct Source {
     Source source{desc, {}, {}};
     if (desc.isZero())
       return source;
-    Result<const void *> buffer = bufferOf(inputs, argument, desc);
-    if (!buffer)
-      return buffer.takeError();
-    Result<QuantValues> scales = QuantValues::read(attr.scales, argument, arg::scalesOf(argument), desc, inputs);
-    if (!scales)
-      return scales.takeError();
-    source.values = gather(desc, *buffer);
-    source.scales = std::move(*scales);
+    QUERN_ASSIGN_OR_RETURN(const void *buffer, bufferOf(inputs, argument, desc));
+    QUERN_ASSIGN_OR_RETURN(QuantValues scales,
+                           QuantValues::read(attr.scales, argument, arg::scalesOf(argument), desc, inputs));
+    source.values = gather(desc, buffer);
+    source.scales = std::move(scales);
     return source;
   }
 
@@ -100,10 +97,7 @@ Result<std::vector<ReferenceOutput>> computeBinaryReference(const PrimitiveDesc 
   const TensorDesc *tensors[] = {&op.src, &op.src1, &op.src2};
   bool isWide = op.dst.dataType == DataType::F64;
   for (int i = 0; i < 3; ++i) {
-    Result<Source> read = Source::read(*tensors[i], arg::src + i, desc.attr, inputs);
-    if (!read)
-      return read.takeError();
-    sources[i] = std::move(*read);
+    QUERN_ASSIGN_OR_RETURN(sources[i], Source::read(*tensors[i], arg::src + i, desc.attr, inputs));
     isWide |= tensors[i]->dataType == DataType::F64;
   }
   if (op.dst.hasZeroDim())
@@ -113,9 +107,8 @@ Result<std::vector<ReferenceOutput>> computeBinaryReference(const PrimitiveDesc 
     computeOnIntegers(op, sources, out);
     return std::vector<ReferenceOutput>{std::move(out)};
   }
-  Result<void> done = isWide ? compute<double>(desc, sources, inputs, out) : compute<float>(desc, sources, inputs, out);
-  if (!done)
-    return done.takeError();
+  QUERN_RETURN_IF_ERROR(isWide ? compute<double>(desc, sources, inputs, out)
+                               : compute<float>(desc, sources, inputs, out));
   return std::vector<ReferenceOutput>{std::move(out)};
 }
 

@@ -74,20 +74,16 @@ Result<std::vector<ReferenceOutput>> computeConcatReference(const PrimitiveDesc 
     inner *= concat.dst.dims[d];
   for (size_t i = 0; i < concat.srcs.size(); ++i) {
     const TensorDesc &src = concat.srcs[i];
-    Result<const void *> buffer = bufferOf(inputs, arg::sourceAt(i), src);
-    if (!buffer)
-      return buffer.takeError();
-    Result<std::optional<double>> scale = scaleOf(desc.attr, inputs, arg::sourceAt(i));
-    if (!scale)
-      return scale.takeError();
-    const Formula formula(src.dataType, concat.dst.dataType, *scale);
+    QUERN_ASSIGN_OR_RETURN(const void *buffer, bufferOf(inputs, arg::sourceAt(i), src));
+    QUERN_ASSIGN_OR_RETURN(std::optional<double> scale, scaleOf(desc.attr, inputs, arg::sourceAt(i)));
+    const Formula formula(src.dataType, concat.dst.dataType, scale);
     const int64_t own = src.dims[concat.axis];
     forEachElement(src, [&](int64_t position, int64_t offset) {
       int64_t outer = position / inner / own, c = start + position / inner % own;
       auto at = static_cast<size_t>((outer * along + c) * inner + position % inner);
-      out.exact[at] = formula(loadElement(src.dataType, *buffer, offset));
+      out.exact[at] = formula(loadElement(src.dataType, buffer, offset));
       if (!out.bits.empty())
-        out.bits[at] = loadBits(src.dataType, *buffer, offset);
+        out.bits[at] = loadBits(src.dataType, buffer, offset);
     });
     start += own;
   }

@@ -61,10 +61,8 @@ public:
 
 private:
   Result<std::vector<double>> read(int32_t argument, const TensorDesc &desc) const {
-    Result<const void *> buffer = bufferOf(inputs, argument, desc);
-    if (!buffer)
-      return buffer.takeError();
-    std::vector<double> values = gather(desc, *buffer);
+    QUERN_ASSIGN_OR_RETURN(const void *buffer, bufferOf(inputs, argument, desc));
+    std::vector<double> values = gather(desc, buffer);
     if (!isWide)
       for (double &value : values)
         value = static_cast<double>(static_cast<float>(value));
@@ -87,10 +85,8 @@ private:
 };
 
 Result<void> EltwiseReference::applyPostOps(ReferenceOutput &out) const {
-  Result<AttributeChain> made = AttributeChain::make(attr, out.desc, inputs, isWide);
-  if (!made)
-    return made.takeError();
-  auto chain = std::make_shared<const AttributeChain>(std::move(*made));
+  QUERN_ASSIGN_OR_RETURN(AttributeChain made, AttributeChain::make(attr, out.desc, inputs, isWide));
+  auto chain = std::make_shared<const AttributeChain>(std::move(made));
   out.beforeAttributes = out.exact;
   for (size_t i = 0; i < out.exact.size(); ++i)
     out.exact[i] = result(chain->apply(static_cast<int64_t>(i), out.exact[i]));
@@ -104,10 +100,8 @@ Result<void> EltwiseReference::applyPostOps(ReferenceOutput &out) const {
 
 Result<ReferenceOutput> EltwiseReference::forwardOnIntegers() const {
   ReferenceOutput out{arg::dst, op.dst, {}};
-  Result<const void *> buffer = bufferOf(inputs, arg::src, op.src);
-  if (!buffer)
-    return buffer.takeError();
-  std::vector<int64_t> values = gatherIntegers(op.src, *buffer);
+  QUERN_ASSIGN_OR_RETURN(const void *buffer, bufferOf(inputs, arg::src, op.src));
+  std::vector<int64_t> values = gatherIntegers(op.src, buffer);
   for (int64_t &value : values)
     value = integerEltwise(op.alg, op.alpha, op.beta, value);
   setIntegers(values, out);
@@ -118,10 +112,8 @@ Result<ReferenceOutput> EltwiseReference::forward() const {
   if (onIntegers)
     return forwardOnIntegers();
   ReferenceOutput out{arg::dst, op.dst, {}};
-  Result<std::vector<double>> src = read(arg::src, op.src);
-  if (!src)
-    return src.takeError();
-  for (double x : *src)
+  QUERN_ASSIGN_OR_RETURN(std::vector<double> src, read(arg::src, op.src));
+  for (double x : src)
     out.exact.push_back(static_cast<double>(eltwise(op.alg, op.alpha, op.beta, x)));
   if (attr.postOps.empty() && !attr.dropout.isSet())
     std::transform(out.exact.begin(), out.exact.end(), out.exact.begin(), [&](double value) { return result(value); });
@@ -133,17 +125,13 @@ Result<ReferenceOutput> EltwiseReference::forward() const {
 Result<ReferenceOutput> EltwiseReference::backward() const {
   ReferenceOutput out{arg::diffSrc, op.diffSrc, {}};
   const bool fromDst = usesDst(op.alg);
-  Result<std::vector<double>> data = read(fromDst ? arg::dst : arg::src, fromDst ? op.dst : op.src);
-  if (!data)
-    return data.takeError();
-  Result<std::vector<double>> gradient = read(arg::diffDst, op.diffDst);
-  if (!gradient)
-    return gradient.takeError();
+  QUERN_ASSIGN_OR_RETURN(std::vector<double> data, read(fromDst ? arg::dst : arg::src, fromDst ? op.dst : op.src));
+  QUERN_ASSIGN_OR_RETURN(std::vector<double> gradient, read(arg::diffDst, op.diffDst));
   const Real epsilon = epsilonOf(isWide ? DataType::F64 : DataType::F32), least = isWide ? 0x1p-1022L : 0x1p-126L;
   auto others = std::make_shared<std::vector<Interval>>();
-  for (size_t i = 0; i < data->size(); ++i) {
-    const Derivative derivative = eltwiseDerivative(op.alg, op.alpha, op.beta, (*data)[i], epsilon);
-    const Real dd = (*gradient)[i];
+  for (size_t i = 0; i < data.size(); ++i) {
+    const Derivative derivative = eltwiseDerivative(op.alg, op.alpha, op.beta, data[i], epsilon);
+    const Real dd = gradient[i];
     out.exact.push_back(derivative.isBlocked ? 0 : static_cast<double>(dd * derivative.value));
     // The factor of a small term may be denormal, and is multiplied by the argument or a power of it.
     out.magnitude.push_back(static_cast<double>(std::fabs(dd) * std::max(derivative.magnitude, 512 * least)));

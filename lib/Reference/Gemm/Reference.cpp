@@ -37,10 +37,8 @@ Result<void> readMatrix(const ReferenceInputs &inputs, int32_t argument, const c
                         std::vector<double> &to) {
   if (!desc.isBlockedFormat() || desc.hasRuntimeDims())
     return invalidArguments("gemm reference: the layout of ", name, " is not resolved");
-  Result<const void *> buffer = bufferOf(inputs, argument, name);
-  if (!buffer)
-    return buffer.takeError();
-  to = gather(desc, *buffer);
+  QUERN_ASSIGN_OR_RETURN(const void *buffer, bufferOf(inputs, argument, name));
+  to = gather(desc, buffer);
   return {};
 }
 
@@ -48,23 +46,19 @@ Result<void> readNumber(bool isGiven, const ReferenceInputs &inputs, int32_t arg
                         double &to) {
   if (!isGiven)
     return {};
-  Result<const void *> buffer = bufferOf(inputs, argument, name);
-  if (!buffer)
-    return buffer.takeError();
-  to = loadElement(type, *buffer, 0);
+  QUERN_ASSIGN_OR_RETURN(const void *buffer, bufferOf(inputs, argument, name));
+  to = loadElement(type, buffer, 0);
   return {};
 }
 
 Result<void> readDstOffset(const GemmDesc &gemm, const ReferenceInputs &inputs, Operands &operands) {
   if (gemm.dstOffset == GemmOffset::None)
     return {};
-  Result<const void *> buffer = bufferOf(inputs, arg::gemmDstOffset, "dst_offset");
-  if (!buffer)
-    return buffer.takeError();
+  QUERN_ASSIGN_OR_RETURN(const void *buffer, bufferOf(inputs, arg::gemmDstOffset, "dst_offset"));
   for (int64_t m = 0; m < operands.rows; ++m)
     for (int64_t n = 0; n < operands.columns; ++n) {
       int64_t at = gemm.dstOffset == GemmOffset::Column ? m : gemm.dstOffset == GemmOffset::Row ? n : 0;
-      operands.dstOffset.push_back(loadElement(DataType::S32, *buffer, at));
+      operands.dstOffset.push_back(loadElement(DataType::S32, buffer, at));
     }
   return {};
 }
@@ -128,20 +122,18 @@ void computeInteger(const GemmDesc &gemm, const Operands &operands, int64_t m, i
 
 Result<std::vector<ReferenceOutput>> computeGemmReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs) {
   const GemmDesc &gemm = std::get<GemmDesc>(desc.op);
-  Result<Operands> operands = readOperands(gemm, inputs);
-  if (!operands)
-    return operands.takeError();
+  QUERN_ASSIGN_OR_RETURN(Operands operands, readOperands(gemm, inputs));
   ReferenceOutput out{arg::dst, gemm.dst, {}};
   const bool isFloat = gemm.dst.dataType == DataType::F32;
   out.criterion = isFloat ? Criterion::Threshold : Criterion::Value;
-  if (operands->depth == 0) { // dst is unchanged, whatever its contents
-    out.exact.assign(static_cast<size_t>(operands->rows * operands->columns), 0);
+  if (operands.depth == 0) { // dst is unchanged, whatever its contents
+    out.exact.assign(static_cast<size_t>(operands.rows * operands.columns), 0);
     out.exactOf = [dst = gemm.dst](const ReferenceInputs &results) { return gather(dst, results.at(arg::dst)); };
     return std::vector<ReferenceOutput>{std::move(out)};
   }
-  for (int64_t m = 0; m < operands->rows; ++m)
-    for (int64_t n = 0; n < operands->columns; ++n)
-      isFloat ? computeFloat(*operands, m, n, out) : computeInteger(gemm, *operands, m, n, out);
+  for (int64_t m = 0; m < operands.rows; ++m)
+    for (int64_t n = 0; n < operands.columns; ++n)
+      isFloat ? computeFloat(operands, m, n, out) : computeInteger(gemm, operands, m, n, out);
   return std::vector<ReferenceOutput>{std::move(out)};
 }
 

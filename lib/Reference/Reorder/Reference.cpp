@@ -73,8 +73,7 @@ void readRnn(const ReorderDesc &op, const Attributes &attr, Parameters &paramete
 
 Result<Parameters> readParameters(const ReorderDesc &op, const Attributes &attr, const ReferenceInputs &inputs) {
   Parameters parameters;
-  if (Result<void> read = readVectors(op, attr, inputs, parameters); !read)
-    return read.takeError();
+  QUERN_RETURN_IF_ERROR(readVectors(op, attr, inputs, parameters));
   readRnn(op, attr, parameters);
   parameters.hasAdjust = op.dst.extras.flags & ExtraScaleAdjust;
   parameters.adjust = op.dst.extras.scaleAdjust;
@@ -194,25 +193,21 @@ std::vector<ReferenceOutput> compensationOf(const TensorDesc &dst, const std::ve
 
 Result<std::vector<ReferenceOutput>> computeReorderReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs) {
   const ReorderDesc &op = std::get<ReorderDesc>(desc.op);
-  Result<const void *> src = bufferOf(inputs, arg::src, op.src);
-  if (!src)
-    return src.takeError();
+  QUERN_ASSIGN_OR_RETURN(const void *src, bufferOf(inputs, arg::src, op.src));
   ReferenceOutput out{arg::dst, op.dst, {}};
   out.criterion = Criterion::Value;
   if (op.dst.hasZeroDim())
     return std::vector<ReferenceOutput>{std::move(out)};
   out.exact.resize(static_cast<size_t>(op.dst.elements()));
-  Result<Parameters> parameters = readParameters(op, desc.attr, inputs);
-  if (!parameters)
-    return parameters.takeError();
+  QUERN_ASSIGN_OR_RETURN(Parameters parameters, readParameters(op, desc.attr, inputs));
   bool isWide = op.src.dataType == DataType::F64 || op.dst.dataType == DataType::F64;
   Result<void> done;
-  if (isCopy(op, *parameters))
-    copy(op, *src, out);
-  else if (parameters->isIdentity() && !isFloating(op.src.dataType) && !isFloating(op.dst.dataType))
-    saturate(op, *src, out);
+  if (isCopy(op, parameters))
+    copy(op, src, out);
+  else if (parameters.isIdentity() && !isFloating(op.src.dataType) && !isFloating(op.dst.dataType))
+    saturate(op, src, out);
   else
-    done = isWide ? compute<double>(desc, *parameters, inputs, out) : compute<float>(desc, *parameters, inputs, out);
+    done = isWide ? compute<double>(desc, parameters, inputs, out) : compute<float>(desc, parameters, inputs, out);
   if (!done)
     return done.takeError();
   std::vector<ReferenceOutput> outputs = compensationOf(op.dst, out.exact);

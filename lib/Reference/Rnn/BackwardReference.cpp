@@ -28,10 +28,8 @@ Result<std::vector<double>> valuesOf(const ReferenceInputs &inputs, int32_t argu
                                      int64_t count = 0) {
   if (desc.isZero())
     return std::vector<double>(static_cast<size_t>(count));
-  Result<const void *> buffer = bufferOf(inputs, argument, desc);
-  if (!buffer)
-    return buffer.takeError();
-  return gather(desc, *buffer);
+  QUERN_ASSIGN_OR_RETURN(const void *buffer, bufferOf(inputs, argument, desc));
+  return gather(desc, buffer);
 }
 
 /// Adds the squared deviation of a draw to a number for each element of each tensor.
@@ -141,10 +139,7 @@ Result<BackwardArguments> BackwardArguments::read(const PrimitiveDesc &desc, con
                        {arg::diffDst1, rnn.diffDstIter, a.diffDstIter, sequences * s.dic},
                        {arg::diffDst2, rnn.diffDstIterC, a.diffDstIterC, sequences * s.dhc}};
   for (const Input &input : all) {
-    Result<std::vector<double>> values = valuesOf(inputs, input.argument, input.desc, input.zeros);
-    if (!values)
-      return values.takeError();
-    input.values = std::move(*values);
+    QUERN_ASSIGN_OR_RETURN(input.values, valuesOf(inputs, input.argument, input.desc, input.zeros));
   }
   for (int64_t n = 0; n < s.batch; ++n)
     a.lengths.push_back(lengths.empty()
@@ -152,32 +147,23 @@ Result<BackwardArguments> BackwardArguments::read(const PrimitiveDesc &desc, con
                             : std::clamp<int64_t>(static_cast<int64_t>(lengths[static_cast<size_t>(n)]), 0, s.steps));
   for (const GradientValues<double> &tensor : gradientValues<double>(rnn))
     if (tensor.isOfWeights && !tensor.desc.isZero() && !(rnn.flags & RnnDiffWeightsOverwrite)) {
-      Result<std::vector<double>> values = quern::rnn::valuesOf(inputs, tensor.argument, tensor.desc);
-      if (!values)
-        return values.takeError();
-      a.old.*tensor.values = std::move(*values);
+      QUERN_ASSIGN_OR_RETURN(a.old.*tensor.values, quern::rnn::valuesOf(inputs, tensor.argument, tensor.desc));
     }
-  Result<WorkspaceLayout> layout = workspaceOf(rnn);
-  if (!layout)
-    return layout.takeError();
-  Result<const void *> workspace = bufferOf(inputs, arg::workspace, layout->desc);
-  if (!workspace)
-    return workspace.takeError();
+  QUERN_ASSIGN_OR_RETURN(WorkspaceLayout layout, workspaceOf(rnn));
+  QUERN_ASSIGN_OR_RETURN(const void *workspace, bufferOf(inputs, arg::workspace, layout.desc));
   for (const auto &[part, values] :
        {std::pair{WorkspacePart::Gates, &a.gates}, std::pair{WorkspacePart::Cells, &a.cells},
         std::pair{WorkspacePart::HiddenSums, &a.hiddenSums}, std::pair{WorkspacePart::States, &a.states}})
-    if (const WorkspaceSection *section = layout->find(part))
-      *values = gather(section->desc, static_cast<const char *>(*workspace) + section->byteOffset);
+    if (const WorkspaceSection *section = layout.find(part))
+      *values = gather(section->desc, static_cast<const char *>(workspace) + section->byteOffset);
   return a;
 }
 
 Result<std::vector<ReferenceOutput>> computeBackwardReference(const PrimitiveDesc &desc,
                                                               const ReferenceInputs &inputs) {
-  Result<BackwardArguments> arguments = BackwardArguments::read(desc, inputs);
-  if (!arguments)
-    return arguments.takeError();
-  RnnGradients<Uncertain> gradients = computeGradients<Uncertain>(desc, *arguments);
-  addCommonRoundings(desc, *arguments, gradients);
+  QUERN_ASSIGN_OR_RETURN(BackwardArguments arguments, BackwardArguments::read(desc, inputs));
+  RnnGradients<Uncertain> gradients = computeGradients<Uncertain>(desc, arguments);
+  addCommonRoundings(desc, arguments, gradients);
   std::vector<ReferenceOutput> outputs;
   for (const auto &tensor : gradientValues<Uncertain>(std::get<Boxed<RnnDesc>>(desc.op))) {
     if (tensor.desc.isZero())

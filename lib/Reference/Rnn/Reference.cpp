@@ -251,15 +251,13 @@ void freeUnspecified(const WorkspaceSection &section, const Run &run, ReferenceO
 
 Result<void> appendWorkspace(const Run &run, const RunResults &results, const std::shared_ptr<Follower> &follower,
                              std::vector<ReferenceOutput> &outputs) {
-  Result<WorkspaceLayout> layout = workspaceOf(run.rnn());
-  if (!layout)
-    return layout.takeError();
+  QUERN_ASSIGN_OR_RETURN(WorkspaceLayout layout, workspaceOf(run.rnn()));
   WorkspaceHeader header = workspaceHeaderOf(run.rnn());
   TensorDesc bytes = *TensorDesc::dense(std::array{workspaceHeaderBytes}, DataType::U8);
   ReferenceOutput first{arg::workspace, bytes, gather(bytes, &header)};
   first.criterion = Criterion::Value;
   outputs.push_back(std::move(first));
-  for (const WorkspaceSection &section : layout->sections) {
+  for (const WorkspaceSection &section : layout.sections) {
     TensorDesc desc = section.desc;
     desc.offset0 = section.byteOffset / (bitsOf(desc.dataType) / 8);
     const Part part{arg::workspace, desc, valuesOf(section.part), termsOf(section.part)};
@@ -282,10 +280,8 @@ Result<std::vector<ReferenceOutput>> rnn::computeReference(const PrimitiveDesc &
                                                            const Variant &variant) {
   std::vector<Run> runs;
   for (Operands operands : possibleOperands(desc)) {
-    Result<Run> made = Run::make(desc, inputs, operands, variant);
-    if (!made)
-      return made.takeError();
-    runs.push_back(std::move(*made));
+    QUERN_ASSIGN_OR_RETURN(Run made, Run::make(desc, inputs, operands, variant));
+    runs.push_back(std::move(made));
   }
   const Run run = runs.front();
   RunResults results = run.compute();
@@ -294,8 +290,7 @@ Result<std::vector<ReferenceOutput>> rnn::computeReference(const PrimitiveDesc &
   for (const Part &part : partsOf(run.rnn()))
     outputs.push_back(outputOf(run.rnn(), part, results, follower));
   if (run.rnn().prop == PropKind::ForwardTraining)
-    if (Result<void> ok = appendWorkspace(run, results, follower, outputs); !ok)
-      return ok.takeError();
+    QUERN_RETURN_IF_ERROR(appendWorkspace(run, results, follower, outputs));
   return outputs;
 }
 

@@ -76,8 +76,7 @@ bool RunValues::contains(DataType type, size_t at, double value) const {
 Result<Run> Run::make(const PrimitiveDesc &desc, const ReferenceInputs &inputs, Operands operands,
                       const Variant &variant) {
   Run run(std::get<Boxed<RnnDesc>>(desc.op), desc.attr.rnn, operands, variant);
-  if (Result<void> read = run.read(inputs); !read)
-    return read.takeError();
+  QUERN_RETURN_IF_ERROR(run.read(inputs));
   return run;
 }
 
@@ -101,10 +100,8 @@ Result<void> Run::read(const ReferenceInputs &inputs) {
   for (const Input &input : all) {
     if (input.desc.isZero())
       continue;
-    Result<const void *> buffer = bufferOf(inputs, input.argument, input.desc);
-    if (!buffer)
-      return buffer.takeError();
-    input.values = gather(input.desc, *buffer);
+    QUERN_ASSIGN_OR_RETURN(const void *buffer, bufferOf(inputs, input.argument, input.desc));
+    input.values = gather(input.desc, buffer);
   }
   for (double &x : srcLayer)
     x = stateType.number(x);

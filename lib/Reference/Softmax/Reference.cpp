@@ -95,12 +95,10 @@ Result<std::vector<double>> input(const ReferenceInputs &inputs, int32_t argumen
 
 /// Applies the attributes to the results, and sets the values and the function that the judge needs.
 Result<void> applyAttributes(const Attributes &attr, const ReferenceInputs &inputs, bool isWide, ReferenceOutput &out) {
-  Result<AttributeChain> made = AttributeChain::make(attr, out.desc, inputs, isWide);
-  if (!made)
-    return made.takeError();
-  if (made->isEmpty())
+  QUERN_ASSIGN_OR_RETURN(AttributeChain made, AttributeChain::make(attr, out.desc, inputs, isWide));
+  if (made.isEmpty())
     return {};
-  auto chain = std::make_shared<const AttributeChain>(std::move(*made));
+  auto chain = std::make_shared<const AttributeChain>(std::move(made));
   out.beforeAttributes = out.exact;
   for (size_t i = 0; i < out.exact.size(); ++i)
     out.exact[i] = static_cast<double>(chain->apply(static_cast<int64_t>(i), out.exact[i]));
@@ -139,12 +137,10 @@ Result<std::vector<ReferenceOutput>> computeSoftmaxReference(const PrimitiveDesc
   bool isWide = false;
   for (const TensorDesc *tensor : {&op.src, &op.dst, &op.diffSrc, &op.diffDst})
     isWide = isWide || tensor->dataType == DataType::F64;
-  Result<ReferenceOutput> output = isWide ? compute<long double>(op, inputs) : compute<double>(op, inputs);
-  if (!output)
-    return output.takeError();
-  if (Result<void> applied = applyAttributes(desc.attr, inputs, isWide, *output); !applied)
-    return applied.takeError();
-  return std::vector<ReferenceOutput>{std::move(*output)};
+  QUERN_ASSIGN_OR_RETURN(ReferenceOutput output,
+                         isWide ? compute<long double>(op, inputs) : compute<double>(op, inputs));
+  QUERN_RETURN_IF_ERROR(applyAttributes(desc.attr, inputs, isWide, output));
+  return std::vector<ReferenceOutput>{std::move(output)};
 }
 
 } // namespace quern

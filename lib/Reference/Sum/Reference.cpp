@@ -59,10 +59,8 @@ Result<std::vector<ReferenceOutput>> computeSumReference(const PrimitiveDesc &de
   bool isWide = sum.dst.dataType == DataType::F64;
   std::vector<const void *> buffers;
   for (size_t i = 0; i < sum.srcs.size(); ++i) {
-    Result<const void *> buffer = bufferOf(inputs, arg::sourceAt(i), sum.srcs[i]);
-    if (!buffer)
-      return buffer.takeError();
-    buffers.push_back(*buffer);
+    QUERN_ASSIGN_OR_RETURN(const void *buffer, bufferOf(inputs, arg::sourceAt(i), sum.srcs[i]));
+    buffers.push_back(buffer);
     isWide |= sum.srcs[i].dataType == DataType::F64;
   }
   ReferenceOutput out{arg::dst, sum.dst, {}};

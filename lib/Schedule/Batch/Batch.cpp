@@ -20,7 +20,7 @@
 
 using namespace mlir;
 using namespace quern;
-using rows::Size;
+using namespace quern::schedule;
 
 namespace {
 
@@ -315,7 +315,7 @@ func::FuncOp Batch::wrap(func::FuncOp kernel) const {
     traits.factors.append({count.openIndex(), 1});
   traits.nsPerIteration = static_cast<double>(own.getNsPerIteration());
   traits.scratchBytes = own.getScratchBytes();
-  Kernel all = makeKernel(problem.function, problem.function, traits);
+  KernelFunction all = makeKernel(problem.function, problem.function, traits);
   Location loc = kernel.getLoc();
   OpBuilder builder(kernel.getContext());
   builder.setInsertionPointToEnd(&all.function.getBody().front());

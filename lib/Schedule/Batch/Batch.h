@@ -16,13 +16,13 @@
 
 namespace quern {
 
-using ScheduleOne =
-    llvm::function_ref<mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>>(const Problem &, std::string *)>;
+using ScheduleOne = llvm::function_ref<mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>>(const schedule::Problem &,
+                                                                                              std::string *)>;
 
 /// Schedules a problem whose ops share a loop that indexes every operand of its first reduction. `one` schedules the
 /// problem of one index of that loop; in the kernel's space, the iterations of each index follow those of the index
 /// before. Fails with a reason if there is no such loop or `one` fails.
-mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>> scheduleBatch(const Problem &problem, ScheduleOne one,
+mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>> scheduleBatch(const schedule::Problem &problem, ScheduleOne one,
                                                                      std::string *whyNot);
 
 } // namespace quern

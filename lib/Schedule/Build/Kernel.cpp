@@ -19,6 +19,7 @@
 
 using namespace mlir;
 using namespace quern;
+using namespace quern::schedule;
 
 static MemRefType flatTypeOf(MemRefType memref) {
   auto [strides, size] = stridesOf(memref);
@@ -31,20 +32,21 @@ static MemRefType flatTypeOf(MemRefType memref) {
   return MemRefType::get({size + 1}, memref.getElementType());
 }
 
-Kernel quern::makeKernel(func::FuncOp problem, Operation *after, const KernelTraits &traits) {
+KernelFunction quern::makeKernel(func::FuncOp problem, Operation *after, const KernelTraits &traits) {
   OpBuilder b(problem.getContext());
   SmallVector<Type> types;
   for (Type type : problem.getArgumentTypes())
     types.push_back(flatTypeOf(cast<MemRefType>(type)));
   types.append((traits.sharedBytes ? 1 : 0) + (traits.scratchBytes ? 1 : 0),
                MemRefType::get({ShapedType::kDynamic}, b.getI8Type()));
-  const bool hasSizes = rows::ArgumentSizes(problem).count() > 0;
+  const bool hasSizes = ArgumentSizes(problem).count() > 0;
   if (hasSizes)
     types.push_back(MemRefType::get({ShapedType::kDynamic}, b.getIndexType()));
   if (!traits.groupSize)
     types.append(2, b.getIndexType());
   b.setInsertionPointAfter(after);
-  Kernel kernel{func::FuncOp::create(b, problem.getLoc(), traits.name, b.getFunctionType(types, {})), {}, {}, {}, {}};
+  KernelFunction kernel{
+      func::FuncOp::create(b, problem.getLoc(), traits.name, b.getFunctionType(types, {})), {}, {}, {}, {}};
   func::FuncOp function = kernel.function;
   auto factors = traits.factors.empty() ? DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(traits.factors);
   auto nsPerIteration = std::max<int64_t>(1, static_cast<int64_t>(traits.nsPerIteration));
@@ -70,8 +72,8 @@ Kernel quern::makeKernel(func::FuncOp problem, Operation *after, const KernelTra
   return kernel;
 }
 
-void quern::clonePrologue(OpBuilder &builder, Kernel &kernel, func::FuncOp problem, ArrayRef<Operation *> prologue,
-                          llvm::function_ref<Value(rows::Size)> index) {
+void quern::clonePrologue(OpBuilder &builder, KernelFunction &kernel, func::FuncOp problem,
+                          ArrayRef<Operation *> prologue, llvm::function_ref<Value(Size)> index) {
   for (Operation *op : prologue) {
     for (Value v : op->getOperands())
       if (!kernel.arguments.contains(v))
@@ -84,7 +86,7 @@ void quern::clonePrologue(OpBuilder &builder, Kernel &kernel, func::FuncOp probl
       continue;
     }
     // The memref becomes flat, so the load's indices are linearized.
-    rows::ArgumentSizes::Layout layout = rows::ArgumentSizes(problem).layoutOf(load.getMemRef());
+    ArgumentSizes::Layout layout = ArgumentSizes(problem).layoutOf(load.getMemRef());
     Value at = index(layout.offset);
     for (auto [i, stride] : llvm::zip_equal(load.getIndices(), layout.strides)) {
       auto nsw = arith::IntegerOverflowFlags::nsw;

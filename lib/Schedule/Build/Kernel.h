@@ -32,7 +32,7 @@ struct KernelTraits {
   int64_t groupSize = 0, subGroupSize = 0;
 };
 
-struct Kernel {
+struct KernelFunction {
   mlir::func::FuncOp function;
   mlir::IRMapping arguments;          ///< maps the problem's values to the kernel's
   mlir::Value shared, scratch, sizes; ///< null if the kernel does not have them
@@ -42,12 +42,12 @@ struct Kernel {
 };
 
 /// Inserts the kernel of `problem` after `after`, with an empty entry block.
-Kernel makeKernel(mlir::func::FuncOp problem, mlir::Operation *after, const KernelTraits &traits);
+KernelFunction makeKernel(mlir::func::FuncOp problem, mlir::Operation *after, const KernelTraits &traits);
 
 /// Clones scalar code of a problem (loads from arguments, arithmetic, the constants it needs) to the insertion point of
 /// `builder`, and adds it to `kernel.arguments`. `index` converts a size to a value.
-void clonePrologue(mlir::OpBuilder &builder, Kernel &kernel, mlir::func::FuncOp problem,
-                   llvm::ArrayRef<mlir::Operation *> prologue, llvm::function_ref<mlir::Value(rows::Size)> index);
+void clonePrologue(mlir::OpBuilder &builder, KernelFunction &kernel, mlir::func::FuncOp problem,
+                   llvm::ArrayRef<mlir::Operation *> prologue, llvm::function_ref<mlir::Value(schedule::Size)> index);
 
 /// Emits `then` under a condition, and `otherwise`, if given, under its opposite. A null condition always holds.
 void choose(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value condition, llvm::function_ref<void()> then,

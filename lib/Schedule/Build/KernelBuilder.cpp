@@ -15,6 +15,7 @@
 
 using namespace mlir;
 using namespace quern;
+using namespace quern::schedule;
 
 bool KernelBuilder::isZero(Value v) { return matchPattern(v, m_Zero()); }
 
@@ -25,7 +26,7 @@ Value KernelBuilder::constant(TypedAttr attr) {
   return known;
 }
 
-Value KernelBuilder::index(rows::Size size) {
+Value KernelBuilder::index(Size size) {
   if (!size.isOpen())
     return constant(b.getIndexAttr(size.known()));
   Value &value = openSizes[size.openIndex()];
@@ -35,7 +36,7 @@ Value KernelBuilder::index(rows::Size size) {
   return value;
 }
 
-Value KernelBuilder::like(Value other, rows::Size size) {
+Value KernelBuilder::like(Value other, Size size) {
   return isa<IndexType>(other.getType()) ? index(size) : constant(b.getIntegerAttr(other.getType(), size.known()));
 }
 
@@ -67,18 +68,18 @@ Value KernelBuilder::add(Value x, Value y) {
   return isZero(y) ? x : create<arith::AddIOp>(x, y, arith::IntegerOverflowFlags::nsw).getResult();
 }
 
-Value KernelBuilder::scaled(Value v, rows::Size by) {
+Value KernelBuilder::scaled(Value v, Size by) {
   return by == 1 || isZero(v) ? v : create<arith::MulIOp>(v, like(v, by), arith::IntegerOverflowFlags::nsw).getResult();
 }
 
-Value KernelBuilder::addressAt(Value at, const rows::AccessFunction &function, int64_t align) {
+Value KernelBuilder::addressAt(Value at, const AccessFunction &function, int64_t align) {
   if (isZero(at))
     return like(at, 0);
   Value sum = like(at, -function.start());
   at = add(at, like(at, function.shift()));
   if (function.step().isOpen())
     return scaled(at, function.step());
-  for (const rows::Digit &digit : function.digits()) {
+  for (const Digit &digit : function.digits()) {
     if (digit.modulus && !digit.shift && align % digit.end() == 0)
       continue;
     int64_t unit = digit.unit, stride = digit.stride;

@@ -28,9 +28,9 @@ public:
   explicit KernelBuilder(mlir::func::FuncOp problem) : b(problem.getContext()), loc(problem.getLoc()) {}
 
   Value constant(mlir::TypedAttr attr);
-  Value index(rows::Size size);
+  Value index(schedule::Size size);
   /// Returns a size in the type of `other`, an index or an integer. An open size is an index.
-  Value like(Value other, rows::Size size);
+  Value like(Value other, schedule::Size size);
   /// Broadcasts to all lanes; returns the scalar itself for 0 lanes.
   Value splat(mlir::TypedAttr scalar, int64_t lanes);
   Value zeros(Type type);
@@ -41,13 +41,13 @@ public:
   static bool isZero(Value v);
   Value add(Value x, Value y);
   Value add(Value x, int64_t y) { return y ? add(x, index(y)) : x; }
-  Value scaled(Value v, rows::Size by);
+  Value scaled(Value v, schedule::Size by);
   /// Returns `count` times a size, as an index.
-  Value multiple(int64_t count, rows::Size size) {
+  Value multiple(int64_t count, schedule::Size size) {
     return size.isOpen() ? scaled(index(count), size) : index(count * size.known());
   }
   /// Returns the address of index `at` of a loop, relative to the loop's start. `at` is a multiple of `align`.
-  Value addressAt(Value at, const rows::AccessFunction &function, int64_t align = 1);
+  Value addressAt(Value at, const schedule::AccessFunction &function, int64_t align = 1);
 
   /// Returns the conjunction of conditions or masks; null means true.
   Value both(Value x, Value y);
@@ -93,7 +93,7 @@ public:
 
   mlir::OpBuilder b;
   mlir::Location loc;
-  Kernel kernel; ///< its arguments are mapped with the prologue
+  KernelFunction kernel; ///< its arguments are mapped with the prologue
   /// Insertion point of constants: the loop over the kernel's space, or the first operation of a work-item.
   mlir::Operation *entry = nullptr;
 

@@ -16,7 +16,8 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::contractions;
+using namespace quern::schedule;
+using namespace quern::schedule::contractions;
 using linalg::LinalgOp;
 
 namespace {
@@ -31,9 +32,9 @@ std::optional<unsigned> singleColumn(LinalgOp op) {
 
 bool reduces(const ProblemOp *own) { return own->op.getNumReductionLoops() != 0; }
 
-class Reader {
+class ChainReader {
 public:
-  Reader(const Problem &problem, Chain &chain, AllowedForms allowed, std::string &whyNot)
+  ChainReader(const Problem &problem, Chain &chain, AllowedForms allowed, std::string &whyNot)
       : problem(problem), chain(chain), allowed(allowed), whyNot(whyNot) {}
   LogicalResult read();
 
@@ -70,7 +71,7 @@ private:
   llvm::SmallDenseMap<Value, Size, 8> rowStrides; ///< row strides of buffers whose layout is known
 };
 
-LogicalResult Reader::gatherOps() {
+LogicalResult ChainReader::gatherOps() {
   if (!problem.whyNot.empty())
     return fail(problem.whyNot);
   chain.problem = problem.function;
@@ -95,7 +96,7 @@ LogicalResult Reader::gatherOps() {
 
 /// Sets the columns to the extent of the loop along which the first elementwise op writes contiguously, or 0 if there
 /// is no such op.
-LogicalResult Reader::chooseColumns() {
+LogicalResult ChainReader::chooseColumns() {
   for (const ProblemOp *own : ops) {
     if (reduces(own) || chain.columns != 0)
       continue;
@@ -113,7 +114,7 @@ LogicalResult Reader::chooseColumns() {
   return success();
 }
 
-LogicalResult Reader::addAccumulators(Product &product, ArrayRef<TileAccess> sumsOf) {
+LogicalResult ChainReader::addAccumulators(Product &product, ArrayRef<TileAccess> sumsOf) {
   for (auto [sum, at] : llvm::zip_equal(product.sums, sumsOf)) {
     auto *known = llvm::find_if(chain.accumulators, [&](const Accumulator &a) { return a.at == at; });
     sum.accumulator = known - chain.accumulators.begin();
@@ -133,7 +134,7 @@ LogicalResult Reader::addAccumulators(Product &product, ArrayRef<TileAccess> sum
   return success();
 }
 
-LogicalResult Reader::readProducts() {
+LogicalResult ChainReader::readProducts() {
   for (const ProblemOp *own : ops) {
     if (!reduces(own))
       continue;
@@ -148,7 +149,7 @@ LogicalResult Reader::readProducts() {
 
 /// Finds the row of an op by a buffer whose layout is known, and derives the layouts of its other intermediates.
 /// Returns false if the op has no such buffer yet.
-bool Reader::resolve(Elementwise &op) {
+bool ChainReader::resolve(Elementwise &op) {
   ArrayRef<Size> extents = op.own->extents;
   bool isKnown = chain.rows == 1;
   for (const LoopAccess &operand : op.own->operands) {
@@ -169,7 +170,7 @@ bool Reader::resolve(Elementwise &op) {
   return op.isResolved = true;
 }
 
-LogicalResult Reader::readElementwise() {
+LogicalResult ChainReader::readElementwise() {
   llvm::SmallDenseSet<Value, 4> summed;
   for (const ProblemOp *own : ops) {
     LinalgOp op = own->op;
@@ -208,7 +209,7 @@ LogicalResult Reader::readElementwise() {
   return success();
 }
 
-LogicalResult Reader::addPoints(const Elementwise &own) {
+LogicalResult ChainReader::addPoints(const Elementwise &own) {
   ArrayRef<Size> extents = own.own->extents;
   SmallVector<unsigned, 2> gates;
   int64_t instances = 1;
@@ -255,7 +256,7 @@ LogicalResult Reader::addPoints(const Elementwise &own) {
   return success();
 }
 
-LogicalResult Reader::startAccumulators() {
+LogicalResult ChainReader::startAccumulators() {
   for (const auto &[buffer, value] : fills)
     if (llvm::none_of(chain.accumulators, [&](const Accumulator &a) { return a.at.base == buffer; }))
       return fail("a fill is of a buffer that no product sums into");
@@ -279,7 +280,7 @@ LogicalResult Reader::startAccumulators() {
 }
 
 /// A result must not have columns that no product computes.
-LogicalResult Reader::checkStored(const Accumulator &accumulator) {
+LogicalResult ChainReader::checkStored(const Accumulator &accumulator) {
   for (const Product &product : chain.products)
     for (const Product::Sum &sum : product.sums)
       if (accumulator.isStored && &chain.accumulators[sum.accumulator] == &accumulator &&
@@ -290,7 +291,7 @@ LogicalResult Reader::checkStored(const Accumulator &accumulator) {
 }
 
 /// Checks that every read of a written buffer has the address of the write.
-LogicalResult Reader::checkReads() {
+LogicalResult ChainReader::checkReads() {
   SmallVector<TileAccess, 16> written;
   for (Accumulator &accumulator : chain.accumulators)
     written.push_back(accumulator.at);
@@ -320,7 +321,7 @@ LogicalResult Reader::checkReads() {
   return success();
 }
 
-LogicalResult Reader::read() {
+LogicalResult ChainReader::read() {
   if (failed(gatherOps()) || failed(chooseColumns()) || failed(readProducts()) || failed(readElementwise()) ||
       failed(startAccumulators()))
     return failure();
@@ -348,7 +349,7 @@ int64_t Chain::epilogueOps() const {
   return ops;
 }
 
-LogicalResult quern::contractions::checkLinear(const LoopAccess &access, std::string &whyNot) {
+LogicalResult quern::schedule::contractions::checkLinear(const LoopAccess &access, std::string &whyNot) {
   whyNot = access.whyNot;
   if (whyNot.empty() && (access.isScalar() || access.isArgument() != isa<BlockArgument>(access.base)))
     whyNot = "an operand is neither an argument nor an intermediate";
@@ -357,7 +358,7 @@ LogicalResult quern::contractions::checkLinear(const LoopAccess &access, std::st
   return success(whyNot.empty());
 }
 
-LogicalResult quern::contractions::readChain(const Problem &problem, Chain &chain, AllowedForms allowed,
-                                             std::string &whyNot) {
-  return Reader(problem, chain, allowed, whyNot).read();
+LogicalResult quern::schedule::contractions::readChain(const Problem &problem, Chain &chain, AllowedForms allowed,
+                                                       std::string &whyNot) {
+  return ChainReader(problem, chain, allowed, whyNot).read();
 }

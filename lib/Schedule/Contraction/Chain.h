@@ -16,9 +16,7 @@
 
 #include <optional>
 
-namespace quern::contractions {
-
-using rows::Size;
+namespace quern::schedule::contractions {
 
 /// Forms that are allowed in addition to the default: contiguous columns in every factor, and open sizes only of the
 /// rows.
@@ -141,6 +139,6 @@ mlir::LogicalResult readProduct(const ProblemOp &op, Chain &chain, Product &prod
 /// Reads a problem. Fails with a reason if it is not such a chain or has a form that `allowed` excludes.
 mlir::LogicalResult readChain(const Problem &problem, Chain &chain, AllowedForms allowed, std::string &whyNot);
 
-} // namespace quern::contractions
+} // namespace quern::schedule::contractions
 
 #endif // QUERN_SCHEDULE_CONTRACTION_CHAIN_H

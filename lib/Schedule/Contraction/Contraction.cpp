@@ -13,18 +13,19 @@
 
 using namespace mlir;
 using namespace quern;
+using namespace quern::schedule;
 
 FailureOr<SmallVector<func::FuncOp>>
 quern::scheduleContraction(const Problem &problem, const ContractionStrategy &strategy, std::string *whyNot) {
   std::string reason, first;
   for (bool isLastResort : {strategy.isLastResort, true}) {
     contractions::Chain chain;
-    contractions::Plan plan(chain, strategy);
+    contractions::ContractionPlan plan(chain, strategy);
     if (succeeded(
             contractions::readChain(problem, chain, {.strided = isLastResort, .singleColumn = isLastResort}, reason)) &&
         succeeded(contractions::planContraction(plan, reason)) &&
         (isLastResort == strategy.isLastResort || plan.slices)) // copied data need not be contiguous
-      return SmallVector<func::FuncOp>{contractions::Emitter(plan).emit()};
+      return SmallVector<func::FuncOp>{contractions::ContractionEmitter(plan).emit()};
     if (first.empty())
       first = reason;
   }

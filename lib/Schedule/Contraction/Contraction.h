@@ -31,8 +31,9 @@ struct ContractionStrategy {
 /// the signature and attributes of those of scheduleRows(). An argument that only elementwise ops read may be the same
 /// memory as one of the same type and layout that they write; other arguments must not overlap. Fails without a
 /// diagnostic if the function does not match; `whyNot`, if given, then receives a one-line reason.
-mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>>
-scheduleContraction(const Problem &problem, const ContractionStrategy &strategy, std::string *whyNot = nullptr);
+mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>> scheduleContraction(const schedule::Problem &problem,
+                                                                           const ContractionStrategy &strategy,
+                                                                           std::string *whyNot = nullptr);
 
 } // namespace quern
 

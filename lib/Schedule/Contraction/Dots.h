@@ -15,7 +15,7 @@
 #include "Schedule/Contraction/Contraction.h"
 #include "Transforms/X86/MatrixInstructions.h"
 
-namespace quern::contractions {
+namespace quern::schedule::contractions {
 
 enum class Dot {
   MulAdd, ///< each element: converted, multiplied, added
@@ -93,6 +93,6 @@ llvm::SmallVector<mlir::Value, 4> prepareShift(mlir::OpBuilder &b, const Product
 mlir::Value accumulate(mlir::OpBuilder &b, const Product &product, Dot dot, llvm::ArrayRef<mlir::Value> lhs,
                        llvm::ArrayRef<mlir::Value> rhs, mlir::Value sum);
 
-} // namespace quern::contractions
+} // namespace quern::schedule::contractions
 
 #endif // QUERN_SCHEDULE_CONTRACTION_DOTS_H

@@ -8,7 +8,8 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::contractions;
+using namespace quern::schedule;
+using namespace quern::schedule::contractions;
 
 void NumberEmitter::forCount(int64_t begin, int64_t end, function_ref<void(Value)> body) {
   if (end - begin == 1)

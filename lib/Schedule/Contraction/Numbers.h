@@ -14,14 +14,14 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
-namespace quern::contractions {
+namespace quern::schedule::contractions {
 
 class NumberEmitter : protected KernelBuilder {
 protected:
   /// value * stride, added to an address.
   struct Term {
     Value value;
-    rows::Size stride;
+    Size stride;
   };
 
   using KernelBuilder::KernelBuilder;
@@ -46,6 +46,6 @@ private:
   llvm::DenseMap<std::tuple<mlir::TypeID, mlir::Block *, Value, Value>, Value> indices; ///< results of shared()
 };
 
-} // namespace quern::contractions
+} // namespace quern::schedule::contractions
 
 #endif // QUERN_SCHEDULE_CONTRACTION_NUMBERS_H

@@ -8,7 +8,8 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::contractions;
+using namespace quern::schedule;
+using namespace quern::schedule::contractions;
 
 Value KnownValues::find(const TileAccess &at) const {
   for (const auto &[known, value] : llvm::reverse(values))

@@ -13,7 +13,7 @@
 
 #include "mlir/IR/Builders.h"
 
-namespace quern::contractions {
+namespace quern::schedule::contractions {
 
 /// Values that have been computed or read at a point, by address.
 class KnownValues {
@@ -37,6 +37,6 @@ struct PointReader {
 llvm::SmallVector<mlir::Value> evaluate(mlir::OpBuilder &b, const PointOp &point, const KnownValues &known,
                                         const PointReader &reader);
 
-} // namespace quern::contractions
+} // namespace quern::schedule::contractions
 
 #endif // QUERN_SCHEDULE_CONTRACTION_POINTVALUES_H

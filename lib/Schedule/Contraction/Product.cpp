@@ -19,7 +19,8 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::contractions;
+using namespace quern::schedule;
+using namespace quern::schedule::contractions;
 using linalg::LinalgOp;
 
 int64_t Product::rhsAt(int64_t column) const {
@@ -67,9 +68,9 @@ bool Product::isAlike(const Product &other) const {
 
 namespace {
 
-class Reader {
+class ProductReader {
 public:
-  Reader(const ProblemOp &own, Chain &chain, Product &product, AllowedForms allowed, std::string &whyNot)
+  ProductReader(const ProblemOp &own, Chain &chain, Product &product, AllowedForms allowed, std::string &whyNot)
       : own(own), op(own.op), chain(chain), columns(chain.columns), product(product), allowed(allowed), whyNot(whyNot),
         extents(own.extents) {}
   LogicalResult read(SmallVectorImpl<TileAccess> &sumsOf);
@@ -98,7 +99,7 @@ private:
   Product &product;
   AllowedForms allowed;
   std::string &whyNot;
-  rows::Sizes extents;
+  Sizes extents;
   SmallVector<OpOperand *, 2> inputs; ///< lhs first
   const LoopAccess *lhs = nullptr, *rhs = nullptr, *sum = nullptr;
   unsigned lanes = 0;
@@ -107,13 +108,12 @@ private:
 };
 
 /// Returns true if the access is linear except along loops over K, whose indices form groups of adjacent elements.
-bool Reader::isInGroups(const LoopAccess &access) {
+bool ProductReader::isInGroups(const LoopAccess &access) {
   auto kinds = op.getIteratorTypesArray();
   auto isGroups = [&](unsigned loop) {
-    ArrayRef<rows::Digit> digits = access.loops[loop].digits();
+    ArrayRef<Digit> digits = access.loops[loop].digits();
     return kinds[loop] == utils::IteratorType::reduction && digits.size() == 2 &&
-           digits[0] == rows::Digit{1, digits[1].unit, 1} &&
-           digits[1] == rows::Digit{digits[1].unit, 0, digits[1].stride};
+           digits[0] == Digit{1, digits[1].unit, 1} && digits[1] == Digit{digits[1].unit, 0, digits[1].stride};
   };
   return allowed.panels && access.cutsOpenLoops && access.isArgument() && isa<BlockArgument>(access.base) &&
          !access.offset.isOpen() && llvm::all_of(llvm::seq<unsigned>(0, access.loops.size()), [&](unsigned loop) {
@@ -121,7 +121,7 @@ bool Reader::isInGroups(const LoopAccess &access) {
          });
 }
 
-LogicalResult Reader::chooseLanes() {
+LogicalResult ProductReader::chooseLanes() {
   for (OpOperand *input : op.getDpsInputOperands()) // an input that is not read only determines extents
     if (!op.getMatchingBlockArgument(input).use_empty())
       inputs.push_back(input);
@@ -155,7 +155,7 @@ LogicalResult Reader::chooseLanes() {
 }
 
 /// Chooses a loop of one index as the columns, if there are no gates. The rows then distinguish the factors.
-LogicalResult Reader::chooseOneColumn() {
+LogicalResult ProductReader::chooseOneColumn() {
   auto *single = llvm::find(extents, 1);
   if (single == extents.end())
     return fail("the result of a product is not contiguous along any loop");
@@ -169,8 +169,8 @@ LogicalResult Reader::chooseOneColumn() {
   return success();
 }
 
-void Reader::readPacking(unsigned loop) {
-  if (ArrayRef<rows::Digit> digits = rhs->loops[loop].digits(); digits.size() > 1) {
+void ProductReader::readPacking(unsigned loop) {
+  if (ArrayRef<Digit> digits = rhs->loops[loop].digits(); digits.size() > 1) {
     product.taken = digits[1].unit;
     product.reduced.push_back({extents[loop], lhs->stride(loop), digits[1].stride});
     return;
@@ -183,7 +183,7 @@ void Reader::readPacking(unsigned loop) {
     product.reduced.push_back({extents[loop], lhs->stride(loop), rhs->stride(loop)});
 }
 
-LogicalResult Reader::sortLoops() {
+LogicalResult ProductReader::sortLoops() {
   constexpr int64_t maxBits = 64; // bits of a lane
   const Size stride = rhs->stride(lanes);
   const int64_t bits = product.rhs.element().getIntOrFloatBitWidth();
@@ -217,7 +217,7 @@ LogicalResult Reader::sortLoops() {
   return countRows();
 }
 
-LogicalResult Reader::countRows() {
+LogicalResult ProductReader::countRows() {
   const Size count = row ? extents[*row] : Size(1);
   if (chain.rows == 0)
     chain.rows = count;
@@ -227,7 +227,7 @@ LogicalResult Reader::countRows() {
 }
 
 /// Returns the block argument that a factor is converted from, or null if it is something else.
-Value Reader::readFactor(Value factor, SmallVectorImpl<Operation *> &conversions) {
+Value ProductReader::readFactor(Value factor, SmallVectorImpl<Operation *> &conversions) {
   auto isScalar = [&](Value v) { return v.getParentBlock() != op.getBlock(); };
   while (Operation *from = factor.getDefiningOp()) {
     bool isOne = from->getNumOperands() == 1 ||
@@ -241,7 +241,7 @@ Value Reader::readFactor(Value factor, SmallVectorImpl<Operation *> &conversions
   return factor;
 }
 
-LogicalResult Reader::readBody() {
+LogicalResult ProductReader::readBody() {
   Block *body = op.getBlock();
   BlockArgument old = op.getRegionOutputArgs()[0], ofLhs = op.getMatchingBlockArgument(inputs[0]);
   Operation *add = body->getTerminator()->getOperand(0).getDefiningOp();
@@ -270,7 +270,7 @@ LogicalResult Reader::readBody() {
   return success();
 }
 
-LogicalResult Reader::splitColumns(SmallVectorImpl<TileAccess> &sumsOf) {
+LogicalResult ProductReader::splitColumns(SmallVectorImpl<TileAccess> &sumsOf) {
   llvm::sort(ofRhs,
              [&](unsigned a, unsigned b) { return std::pair(sum->stride(a), a) < std::pair(sum->stride(b), b); });
   SmallVector<unsigned, 3> gates;
@@ -320,7 +320,7 @@ LogicalResult Reader::splitColumns(SmallVectorImpl<TileAccess> &sumsOf) {
 
 /// Returns true if the buffer has every group of packed elements completely: groups are loaded whole, even if only some
 /// of their elements are multiplied.
-bool Reader::hasWhole() {
+bool ProductReader::hasWhole() {
   auto type = cast<MemRefType>(rhs->base.getType());
   if (product.taken == product.packed || !type.hasStaticShape())
     return product.taken == product.packed;
@@ -339,7 +339,7 @@ bool Reader::hasWhole() {
 }
 
 /// Strided columns are read one by one.
-LogicalResult Reader::checkStride() {
+LogicalResult ProductReader::checkStride() {
   if (!product.isStrided() && product.taken == 1 && !hasWhole())
     product.columnStride = std::exchange(product.packed, 1);
   if ((product.isStrided() && !allowed.strided) || !(product.isStrided() || hasWhole()))
@@ -347,7 +347,7 @@ LogicalResult Reader::checkStride() {
   return success();
 }
 
-LogicalResult Reader::read(SmallVectorImpl<TileAccess> &sumsOf) {
+LogicalResult ProductReader::read(SmallVectorImpl<TileAccess> &sumsOf) {
   product.op = op;
   if (failed(chooseLanes()))
     return failure();
@@ -364,8 +364,8 @@ LogicalResult Reader::read(SmallVectorImpl<TileAccess> &sumsOf) {
 
 } // namespace
 
-LogicalResult quern::contractions::readProduct(const ProblemOp &op, Chain &chain, Product &product,
-                                               AllowedForms allowed, SmallVectorImpl<TileAccess> &sumsOf,
-                                               std::string &whyNot) {
-  return Reader(op, chain, product, allowed, whyNot).read(sumsOf);
+LogicalResult quern::schedule::contractions::readProduct(const ProblemOp &op, Chain &chain, Product &product,
+                                                         AllowedForms allowed, SmallVectorImpl<TileAccess> &sumsOf,
+                                                         std::string &whyNot) {
+  return ProductReader(op, chain, product, allowed, whyNot).read(sumsOf);
 }

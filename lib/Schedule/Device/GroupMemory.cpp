@@ -14,7 +14,7 @@ Type quern::groupMemoryType(Type element) {
   return isNarrow ? Type(IntegerType::get(element.getContext(), element.getIntOrFloatBitWidth())) : element;
 }
 
-Value quern::groupMemory(OpBuilder &builder, Kernel &kernel, int64_t elements, Type element, int64_t number) {
+Value quern::groupMemory(OpBuilder &builder, KernelFunction &kernel, int64_t elements, Type element, int64_t number) {
   func::FuncOp function = kernel.function;
   std::string name = (function.getName() + "_shared" + Twine(number)).str();
   auto space = gpu::AddressSpaceAttr::get(builder.getContext(), gpu::AddressSpace::Workgroup);

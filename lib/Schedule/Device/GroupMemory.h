@@ -14,7 +14,8 @@ mlir::Type groupMemoryType(mlir::Type element);
 
 /// Creates a variable of a kernel's groups, `@<kernel>_shared<number>`, and returns its address at the insertion point
 /// of `builder`. Its initial value is undefined.
-mlir::Value groupMemory(mlir::OpBuilder &builder, Kernel &kernel, int64_t elements, mlir::Type element, int64_t number);
+mlir::Value groupMemory(mlir::OpBuilder &builder, KernelFunction &kernel, int64_t elements, mlir::Type element,
+                        int64_t number);
 
 } // namespace quern
 

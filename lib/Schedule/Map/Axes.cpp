@@ -18,7 +18,8 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::maps;
+using namespace quern::schedule;
+using namespace quern::schedule::maps;
 
 bool Operand::mayAlias(const Operand &other) const {
   return base == other.base || (bytes() == other.bytes() && sameAddress(other));
@@ -28,9 +29,9 @@ namespace {
 
 using LoopDigits = SmallVector<SmallVector<Digit, 4>, 6>;
 
-class Reader {
+class AxisReader {
 public:
-  Reader(const Problem &problem, MapProblem &map, std::string &whyNot, bool ofDevice)
+  AxisReader(const Problem &problem, MapProblem &map, std::string &whyNot, bool ofDevice)
       : problem(problem), map(map), whyNot(whyNot), ofDevice(ofDevice) {}
   LogicalResult read();
 
@@ -64,7 +65,7 @@ private:
   Sizes drawnOut; ///< extents of the loops including the padding that a merged fill writes
 };
 
-LogicalResult Reader::findOp() {
+LogicalResult AxisReader::findOp() {
   if (!problem.whyNot.empty())
     return fail(problem.whyNot);
   own = &problem.ops.back();
@@ -81,7 +82,7 @@ LogicalResult Reader::findOp() {
 }
 
 /// An open loop has the size of the destination's dim that it indexes.
-LogicalResult Reader::readExtents() {
+LogicalResult AxisReader::readExtents() {
   extents = own->extents;
   if (fill && llvm::any_of(extents, [](Size extent) { return extent.isOpen(); }))
     return fail("there is a fill, and sizes are known only at execution");
@@ -96,7 +97,7 @@ LogicalResult Reader::readExtents() {
 
 /// Computes `drawnOut`, the loops' extents including the padding of the destination's blocks. Fails unless these loops
 /// write every element of the destination, like the fill.
-LogicalResult Reader::drawOut(AffineMap dims, MemRefType type) {
+LogicalResult AxisReader::drawOut(AffineMap dims, MemRefType type) {
   LoopDigits digits(extents.size());
   bool isPlain = true;
   for (auto [expr, size] : llvm::zip_equal(dims.getResults(), type.getShape())) {
@@ -108,8 +109,7 @@ LogicalResult Reader::drawOut(AffineMap dims, MemRefType type) {
       digit.stride = size;
       digits[loop].push_back(digit);
     };
-    isPlain &=
-        succeeded(rows::readDigits(expr, 1, offset, add)) && !offset && (terms == 1 || (terms == 0 && size == 1));
+    isPlain &= succeeded(readDigits(expr, 1, offset, add)) && !offset && (terms == 1 || (terms == 0 && size == 1));
   }
   for (auto [loop, own] : llvm::enumerate(digits)) {
     llvm::sort(own, [](const Digit &a, const Digit &b) { return a.unit < b.unit; });
@@ -126,7 +126,7 @@ LogicalResult Reader::drawOut(AffineMap dims, MemRefType type) {
   return isPlain ? success() : fail("a fill writes more than the op's result and its padding");
 }
 
-LogicalResult Reader::checkFill() {
+LogicalResult AxisReader::checkFill() {
   OpOperand *destination = map.op.getDpsInitOperand(0);
   if (!fill)
     return success();
@@ -140,7 +140,7 @@ LogicalResult Reader::checkFill() {
 }
 
 /// A loop index as an operand: it has stride 1 along its loop and 0 along all others.
-void Reader::addIndices() {
+void AxisReader::addIndices() {
   for (auto index : map.op.getBlock()->getOps<linalg::IndexOp>()) {
     Operand out;
     out.base = index.getResult();
@@ -150,7 +150,7 @@ void Reader::addIndices() {
   }
 }
 
-LogicalResult Reader::readOperands() {
+LogicalResult AxisReader::readOperands() {
   for (OpOperand &operand : map.op->getOpOperands()) {
     BlockArgument element = map.op.getMatchingBlockArgument(&operand);
     bool isDestination = map.op.isDpsInit(&operand);
@@ -177,7 +177,7 @@ LogicalResult Reader::readOperands() {
   return checkAddresses();
 }
 
-LogicalResult Reader::checkAddresses() {
+LogicalResult AxisReader::checkAddresses() {
   Operand &destination = map.destination();
   for (auto [loop, extent] : llvm::enumerate(drawnOut))
     if (extent.mayExceed(1) && !destination.loops[loop].tellsAllApart())
@@ -191,14 +191,14 @@ LogicalResult Reader::checkAddresses() {
 }
 
 /// Adds one axis between each two cuts of a loop; none for a loop of one index.
-LogicalResult Reader::cutLoop(unsigned loop) {
+LogicalResult AxisReader::cutLoop(unsigned loop) {
   const Size extent = drawnOut[loop];
   if (extent == 1)
     return success();
   SmallVector<const AccessFunction *> functions;
   for (const Operand &operand : map.operands)
     functions.push_back(&operand.loops[loop]);
-  Numbers cuts = rows::commonCuts(functions); // none for an open loop, which no operand accesses in blocks
+  Numbers cuts = commonCuts(functions); // none for an open loop, which no operand accesses in blocks
   llvm::erase_if(cuts, [&](int64_t cut) { return !extent.mayExceed(cut); });
   if (!cuts.empty() &&
       llvm::any_of(functions, [](const AccessFunction *function) { return function->step().isOpen(); }))
@@ -212,7 +212,7 @@ LogicalResult Reader::cutLoop(unsigned loop) {
     if (!extent.isOpen())
       axis.extent = llvm::divideCeil(isLast ? extent.known() : cuts[i + 1], cuts[i]);
     for (Operand &operand : map.operands) {
-      AccessFunction function = rows::functionFromCut(operand.loops[loop], cuts[i], axis.extent, isLast);
+      AccessFunction function = functionFromCut(operand.loops[loop], cuts[i], axis.extent, isLast);
       operand.addDim(function);
       axis.isNonlinear |= !function.isLinear();
     }
@@ -227,7 +227,7 @@ LogicalResult Reader::cutLoop(unsigned loop) {
   return success();
 }
 
-LogicalResult Reader::cutLoops() {
+LogicalResult AxisReader::cutLoops() {
   for (unsigned loop = 0; loop < drawnOut.size(); ++loop)
     if (failed(cutLoop(loop)))
       return failure();
@@ -236,11 +236,11 @@ LogicalResult Reader::cutLoops() {
   return success();
 }
 
-void Reader::dropUselessLimits() {
+void AxisReader::dropUselessLimits() {
   llvm::erase_if(map.limits, [&](const Limit &limit) { return limit.highest(map.axes) < limit.read; });
 }
 
-void Reader::dropAxis(unsigned axis) {
+void AxisReader::dropAxis(unsigned axis) {
   map.axes.erase(map.axes.begin() + axis);
   for (Limit &limit : map.limits)
     limit.weights.erase(limit.weights.begin() + axis);
@@ -248,7 +248,7 @@ void Reader::dropAxis(unsigned axis) {
     operand.dropDim(axis);
 }
 
-bool Reader::canMerge(unsigned outer, unsigned inner) const {
+bool AxisReader::canMerge(unsigned outer, unsigned inner) const {
   if (outer == inner || map.axes[outer].extent.isOpen() || map.axes[inner].extent.isOpen())
     return false;
   const int64_t extent = map.axes[inner].extent.known();
@@ -256,7 +256,7 @@ bool Reader::canMerge(unsigned outer, unsigned inner) const {
          llvm::all_of(map.limits, [&](const Limit &l) { return l.weights[outer] == l.weights[inner] * extent; });
 }
 
-void Reader::mergeAxes() {
+void AxisReader::mergeAxes() {
   for (unsigned a = map.axes.size(); a-- > 0;)
     if (map.axes[a].extent == 1)
       dropAxis(a);
@@ -275,7 +275,7 @@ void Reader::mergeAxes() {
 
 /// Chooses the largest input. If several are equally large, one that is not contiguous along the destination's
 /// contiguous axis is preferred, because it needs the transposition.
-void Reader::chooseSource() {
+void AxisReader::chooseSource() {
   auto contiguous = [&](const Operand &o) { return llvm::find(o.strides, 1) - o.strides.begin(); };
   auto size = [&](const Operand &o) {
     int64_t bytes = o.bytes();
@@ -294,7 +294,7 @@ void Reader::chooseSource() {
                body->getTerminator()->getOperand(0) == body->getArgument(map.operands[map.source].blockArgument);
 }
 
-LogicalResult Reader::read() {
+LogicalResult AxisReader::read() {
   if (failed(findOp()) || failed(readExtents()))
     return failure();
   drawnOut = extents;
@@ -335,11 +335,12 @@ int64_t Limit::highest(ArrayRef<Axis> axes) const {
   return sum;
 }
 
-LogicalResult quern::maps::readMap(const Problem &problem, MapProblem &map, std::string &whyNot, bool ofDevice) {
-  return Reader(problem, map, whyNot, ofDevice).read();
+LogicalResult quern::schedule::maps::readMap(const Problem &problem, MapProblem &map, std::string &whyNot,
+                                             bool ofDevice) {
+  return AxisReader(problem, map, whyNot, ofDevice).read();
 }
 
-int64_t Group::sum(int64_t lane, ArrayRef<int64_t> perAxis) const {
+int64_t LaneGroup::sum(int64_t lane, ArrayRef<int64_t> perAxis) const {
   int64_t sum = 0;
   for (const Part &part : parts) {
     sum += lane % part.count * perAxis[part.axis];

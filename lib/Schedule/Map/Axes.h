@@ -15,13 +15,7 @@
 #include "Schedule/Build/Bodies.h"
 #include "Schedule/Problem/Problem.h"
 
-namespace quern::maps {
-
-using rows::AccessFunction;
-using rows::Digit;
-using rows::Numbers;
-using rows::Size;
-using rows::Sizes;
+namespace quern::schedule::maps {
 
 /// An argument that the op reads or writes, a table of constants that it reads, or a loop index that the body reads
 /// (isIndex()). Its dims are the axes.
@@ -84,6 +78,6 @@ struct MapProblem {
 /// constants.
 mlir::LogicalResult readMap(const Problem &problem, MapProblem &map, std::string &whyNot, bool ofDevice = false);
 
-} // namespace quern::maps
+} // namespace quern::schedule::maps
 
 #endif // QUERN_SCHEDULE_MAP_AXES_H

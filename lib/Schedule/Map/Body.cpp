@@ -8,6 +8,7 @@
 
 using namespace mlir;
 using namespace quern;
+using namespace quern::schedule;
 
 Value maps::emitBody(KernelBuilder &builder, const MapProblem &problem, ArrayRef<Value> elements, int64_t lanes) {
   IRMapping map;

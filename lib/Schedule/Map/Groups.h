@@ -11,7 +11,7 @@
 
 #include "Schedule/Map/Axes.h"
 
-namespace quern::maps {
+namespace quern::schedule::maps {
 
 /// The first `count` indices of an axis, from the current position of the loops.
 struct Part {
@@ -21,7 +21,7 @@ struct Part {
 
 /// Lanes, fastest part first: lane = index in parts[0] + count of parts[0] · (index in parts[1] + …). All parts except
 /// the last are whole axes. Lanes may exceed the end of an axis; a limit then masks them.
-struct Group {
+struct LaneGroup {
   llvm::SmallVector<Part, 3> parts;
   int64_t lanes() const {
     int64_t product = 1;
@@ -53,6 +53,6 @@ struct Group {
   int64_t sum(int64_t lane, llvm::ArrayRef<int64_t> perAxis) const;
 };
 
-} // namespace quern::maps
+} // namespace quern::schedule::maps
 
 #endif // QUERN_SCHEDULE_MAP_GROUPS_H

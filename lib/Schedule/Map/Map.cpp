@@ -13,6 +13,7 @@
 
 using namespace mlir;
 using namespace quern;
+using namespace quern::schedule;
 
 FailureOr<SmallVector<func::FuncOp>> quern::scheduleMap(const Problem &problem, const MapStrategy &strategy,
                                                         std::string *whyNot) {

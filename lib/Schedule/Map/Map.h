@@ -31,8 +31,8 @@ struct MapStrategy {
 /// and attributes described at scheduleRows(). An input with the destination's layout and element size may share its
 /// memory; arguments must not overlap otherwise. Fails without a diagnostic if the function is not a map; `whyNot`, if
 /// given, then receives the reason in one line.
-mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>> scheduleMap(const Problem &problem, const MapStrategy &strategy,
-                                                                   std::string *whyNot = nullptr);
+mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>>
+scheduleMap(const schedule::Problem &problem, const MapStrategy &strategy, std::string *whyNot = nullptr);
 
 } // namespace quern
 

@@ -11,9 +11,9 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::rows;
+using namespace quern::schedule;
 
-bool quern::isFlatBase(Operation *op) {
+bool quern::schedule::isFlatBase(Operation *op) {
   auto view = dyn_cast<memref::ViewOp>(op);
   if (!view && !isa<memref::GetGlobalOp>(op))
     return false;
@@ -22,7 +22,7 @@ bool quern::isFlatBase(Operation *op) {
          type.getLayout().isIdentity();
 }
 
-bool quern::isView(Operation *op) {
+bool quern::schedule::isView(Operation *op) {
   return isa_and_nonnull<memref::SubViewOp, memref::ReinterpretCastOp, memref::CastOp, memref::ExpandShapeOp,
                          memref::CollapseShapeOp>(op);
 }
@@ -94,7 +94,7 @@ static std::string readMap(AffineMap map, const ArgumentSizes::Layout &layout, A
   return cuts ? computed : "";
 }
 
-LoopAccess quern::readAccess(OpOperand &operand, ArrayRef<Size> extents, const ArgumentSizes &sizes) {
+LoopAccess quern::schedule::readAccess(OpOperand &operand, ArrayRef<Size> extents, const ArgumentSizes &sizes) {
   LoopAccess access;
   std::string reason = readBase(operand.get(), access);
   if (reason.empty() && !access.isScalar()) {

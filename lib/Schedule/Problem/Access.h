@@ -17,7 +17,7 @@
 
 #include <string>
 
-namespace quern {
+namespace quern::schedule {
 
 /// Returns true for memory other than the arguments: a part of one, given by its first byte, or a table of constants.
 /// Both are flat.
@@ -30,44 +30,44 @@ bool isView(mlir::Operation *op);
 struct LoopAccess {
   /// An argument, an intermediate, other memory (isFlatBase()), or a scalar that every point reads.
   mlir::Value base;
-  rows::Size offset;
-  llvm::SmallVector<rows::AccessFunction, 6> loops; ///< address along each loop, as the indexing map specifies
-  bool isView = false;                              ///< true if the operand is a view of `base`
-  std::string whyNot;                               ///< reason why the address is not valid; empty: it is
-  bool cutsOpenLoops = false; ///< true if the only reason is a non-linear function along an open loop
+  Size offset;
+  llvm::SmallVector<AccessFunction, 6> loops; ///< address along each loop, as the indexing map specifies
+  bool isView = false;                        ///< true if the operand is a view of `base`
+  std::string whyNot;                         ///< reason why the address is not valid; empty: it is
+  bool cutsOpenLoops = false;                 ///< true if the only reason is a non-linear function along an open loop
 
   bool isScalar() const { return !llvm::isa<mlir::MemRefType>(base.getType()); }
   /// Returns true for an argument, a part of one, or a table of constants, but not for an intermediate.
   bool isArgument() const;
   bool isLinear() const {
-    return llvm::all_of(loops, [](const rows::AccessFunction &function) { return function.isLinear(); });
+    return llvm::all_of(loops, [](const AccessFunction &function) { return function.isLinear(); });
   }
   /// Returns the stride along a loop in which the access is linear.
-  rows::Size stride(unsigned loop) const { return loops[loop].step(); }
+  Size stride(unsigned loop) const { return loops[loop].step(); }
   mlir::Type elementType() const { return llvm::cast<mlir::MemRefType>(base.getType()).getElementType(); }
   bool sameAddress(const LoopAccess &other) const { return offset == other.offset && loops == other.loops; }
 };
 
 /// Reads the address of an operand of a linalg op on memrefs, given the extents of the op's loops. Sets a reason if the
 /// map multiplies an open size or adds to it.
-LoopAccess readAccess(mlir::OpOperand &operand, llvm::ArrayRef<rows::Size> extents, const rows::ArgumentSizes &sizes);
+LoopAccess readAccess(mlir::OpOperand &operand, llvm::ArrayRef<Size> extents, const ArgumentSizes &sizes);
 
 /// Non-linear access functions along dims, which splits for other operands have left, by dim.
-using NonlinearAccesses = llvm::SmallVector<std::pair<unsigned, rows::AccessFunction>, 1>;
+using NonlinearAccesses = llvm::SmallVector<std::pair<unsigned, AccessFunction>, 1>;
 
 /// An access after its loops were split into dims: offset + Σ strides[d] · index of dim d + the non-linear functions.
 struct DimAccess : LoopAccess {
-  rows::Sizes strides; ///< by dim; 0 along a non-linear one
+  Sizes strides; ///< by dim; 0 along a non-linear one
   NonlinearAccesses nonlinear;
 
   /// Appends a dim.
-  void addDim(const rows::AccessFunction &function);
+  void addDim(const AccessFunction &function);
   void dropDim(unsigned dim);
   bool isNonlinear(unsigned dim) const;
   /// Returns true if `outer` continues where `inner`, which has `extent` indices, ends.
   bool followsOn(unsigned outer, unsigned inner, int64_t extent) const;
 };
 
-} // namespace quern
+} // namespace quern::schedule
 
 #endif // QUERN_SCHEDULE_PROBLEM_ACCESS_H

@@ -16,7 +16,7 @@
 #include <utility>
 
 using namespace mlir;
-using namespace quern::rows;
+using namespace quern::schedule;
 
 /// Returns the units and ends of the digits, ascending, without 1.
 static Numbers cutsOf(ArrayRef<Digit> digits) {
@@ -171,8 +171,8 @@ static std::optional<DimDigit> digitOf(AffineExpr expr) {
   return inner;
 }
 
-LogicalResult quern::rows::readDigits(AffineExpr expr, int64_t stride, int64_t &offset,
-                                      function_ref<void(unsigned, Digit)> add) {
+LogicalResult quern::schedule::readDigits(AffineExpr expr, int64_t stride, int64_t &offset,
+                                          function_ref<void(unsigned, Digit)> add) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
     offset += constant.getValue() * stride;
     return success();
@@ -210,7 +210,7 @@ static void settle(Digit &digit, Size extent, int64_t &offset) {
   }
 }
 
-bool quern::rows::alignShifts(MutableArrayRef<Digit> sum, Size extent, int64_t &offset) {
+bool quern::schedule::alignShifts(MutableArrayRef<Digit> sum, Size extent, int64_t &offset) {
   int64_t shared = 0;
   for (Digit &digit : sum) {
     if (!digit.stride)
@@ -233,7 +233,7 @@ bool quern::rows::alignShifts(MutableArrayRef<Digit> sum, Size extent, int64_t &
   return true;
 }
 
-Numbers quern::rows::commonCuts(ArrayRef<const AccessFunction *> functions) {
+Numbers quern::schedule::commonCuts(ArrayRef<const AccessFunction *> functions) {
   SmallVector<Digit, 8> all;
   int64_t shifts = 0; // their greatest common divisor
   for (const AccessFunction *function : functions) {
@@ -255,7 +255,8 @@ Numbers quern::rows::commonCuts(ArrayRef<const AccessFunction *> functions) {
   return cuts;
 }
 
-AccessFunction quern::rows::functionFromCut(const AccessFunction &function, int64_t from, Size extent, bool isLast) {
+AccessFunction quern::schedule::functionFromCut(const AccessFunction &function, int64_t from, Size extent,
+                                                bool isLast) {
   if (function.step().isOpen()) {
     assert(from == 1 && "a multiple of an open step");
     return AccessFunction::linear(function.step(), extent);

@@ -18,7 +18,7 @@
 
 #include <optional>
 
-namespace quern::rows {
+namespace quern::schedule {
 
 /// The term stride · (((index + shift) floordiv unit) mod modulus) of an address, in elements; modulus 0 means none.
 struct Digit {
@@ -91,6 +91,6 @@ Numbers commonCuts(llvm::ArrayRef<const AccessFunction *> functions);
 /// `from` must be 1.
 AccessFunction functionFromCut(const AccessFunction &function, int64_t from, Size extent, bool isLast = true);
 
-} // namespace quern::rows
+} // namespace quern::schedule
 
 #endif // QUERN_SCHEDULE_PROBLEM_DIGITS_H

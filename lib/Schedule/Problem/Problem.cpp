@@ -12,7 +12,7 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::rows;
+using namespace quern::schedule;
 
 /// Linalg requires that all dims that one loop indexes have the same size. The extent is a number if one of them is
 /// static; otherwise it is the open size of the first argument.
@@ -93,7 +93,7 @@ ProblemOp::ProblemOp(linalg::LinalgOp op, const ArgumentSizes &sizes) : op(op), 
     LoopAccess &access = indices.emplace_back();
     access.base = index.getResult();
     for (auto [loop, extent] : llvm::enumerate(extents))
-      access.loops.push_back(rows::AccessFunction::linear(loop == index.getDim() ? 1 : 0, extent));
+      access.loops.push_back(AccessFunction::linear(loop == index.getDim() ? 1 : 0, extent));
   }
 }
 

@@ -16,14 +16,14 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
-namespace quern {
+namespace quern::schedule {
 
 struct ProblemOp {
-  ProblemOp(mlir::linalg::LinalgOp op, const rows::ArgumentSizes &sizes);
+  ProblemOp(mlir::linalg::LinalgOp op, const ArgumentSizes &sizes);
 
   mutable mlir::linalg::LinalgOp op; ///< a handle, whose accessors are not const
-  /// Extents of its loops; untold if no argument determines them, or a number is not below rows::endOfNumbers.
-  rows::Sizes extents;
+  /// Extents of its loops; untold if no argument determines them, or a number is not below endOfNumbers.
+  Sizes extents;
   llvm::SmallVector<LoopAccess, 6> operands; ///< by operand number
   /// The loop indices that the body reads, as accesses whose address is the index; `base` is the linalg.index value.
   llvm::SmallVector<LoopAccess, 1> indices;
@@ -35,13 +35,13 @@ struct Problem {
   Problem(mlir::func::FuncOp function); // NOLINT(google-explicit-constructor): a schedule takes either
 
   mutable mlir::func::FuncOp function; ///< a handle
-  rows::ArgumentSizes sizes;
+  ArgumentSizes sizes;
   llvm::SmallVector<ProblemOp, 8> ops; ///< linalg ops, including fills
   /// Scalar code that bodies capture, and memory other than the arguments (isFlatBase()).
   llvm::SmallVector<mlir::Operation *, 8> prologue;
   std::string whyNot; ///< reason why this is not a problem in linalg; empty: it is
 };
 
-} // namespace quern
+} // namespace quern::schedule
 
 #endif // QUERN_SCHEDULE_PROBLEM_PROBLEM_H

@@ -10,7 +10,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
-using namespace quern::rows;
+using namespace quern::schedule;
 
 ArgumentSizes::ArgumentSizes(func::FuncOp problem) {
   if (auto given = problem->getAttrOfType<DenseI64ArrayAttr>(quern::attr::sizeIndices))

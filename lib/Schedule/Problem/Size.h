@@ -18,7 +18,7 @@
 #include <cstdint>
 #include <string>
 
-namespace quern::rows {
+namespace quern::schedule {
 
 /// Upper bound of the numbers of a problem. It exceeds the addresses of x86-64, and products of an extent and a stride
 /// do not overflow.
@@ -106,6 +106,6 @@ private:
   int64_t total = 0;
 };
 
-} // namespace quern::rows
+} // namespace quern::schedule
 
 #endif // QUERN_SCHEDULE_PROBLEM_SIZE_H

@@ -19,7 +19,8 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::rows;
+using namespace quern::schedule;
+using namespace quern::schedule::rows;
 
 static bool isStatic(MemRefType type) {
   auto [strides, offset] = quern::stridesOf(type);
@@ -297,6 +298,6 @@ LogicalResult Matcher::match() {
 
 } // namespace
 
-LogicalResult quern::rows::matchRowChain(const Problem &problem, RowChain &chain, std::string &whyNot) {
+LogicalResult quern::schedule::rows::matchRowChain(const Problem &problem, RowChain &chain, std::string &whyNot) {
   return Matcher(problem, chain, whyNot).match();
 }

@@ -16,7 +16,7 @@
 
 #include <string>
 
-namespace quern::rows {
+namespace quern::schedule::rows {
 
 /// The address of an operand: strides along the parallel dims, and an access function along the row.
 struct Access : DimAccess {
@@ -106,6 +106,6 @@ void layOutDims(RowChain &chain);
 /// Reads `problem` into `chain`, or fails with a reason in `whyNot`.
 mlir::LogicalResult matchRowChain(const Problem &problem, RowChain &chain, std::string &whyNot);
 
-} // namespace quern::rows
+} // namespace quern::schedule::rows
 
 #endif // QUERN_SCHEDULE_ROWS_CHAIN_H

@@ -10,7 +10,8 @@
 #include "Schedule/Rows/Chain.h"
 
 using namespace mlir;
-using namespace quern::rows;
+using namespace quern::schedule;
+using namespace quern::schedule::rows;
 
 namespace {
 
@@ -145,4 +146,4 @@ void DimLayout::chooseRow() {
 
 } // namespace
 
-void quern::rows::layOutDims(RowChain &chain) { DimLayout(chain).run(); }
+void quern::schedule::rows::layOutDims(RowChain &chain) { DimLayout(chain).run(); }

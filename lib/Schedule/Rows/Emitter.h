@@ -18,11 +18,11 @@
 
 #include <map>
 
-namespace quern::rows {
+namespace quern::schedule::rows {
 
 class RowEmitter : protected KernelBuilder {
 protected:
-  enum class Level { Kernel, Row, Step };
+  enum class Level { KernelFunction, Row, Step };
   /// A reduction of the current sweep: its combiner, and the values of its accumulators, of which one per row remains.
   struct Reduction {
     mlir::Operation *like;
@@ -121,6 +121,6 @@ protected:
   } ofStep;
 };
 
-} // namespace quern::rows
+} // namespace quern::schedule::rows
 
 #endif // QUERN_SCHEDULE_ROWS_EMITTER_H

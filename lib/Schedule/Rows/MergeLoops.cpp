@@ -11,7 +11,8 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::rows;
+using namespace quern::schedule;
+using namespace quern::schedule::rows;
 
 namespace {
 
@@ -130,7 +131,7 @@ LogicalResult Merger::merge(SmallVectorImpl<ProblemOp> &merged) {
 
 } // namespace
 
-LogicalResult quern::rows::mergeReducedLoops(ArrayRef<ProblemOp> ops, ArrayRef<unsigned> reduced,
-                                             SmallVectorImpl<ProblemOp> &merged, std::string &whyNot) {
+LogicalResult quern::schedule::rows::mergeReducedLoops(ArrayRef<ProblemOp> ops, ArrayRef<unsigned> reduced,
+                                                       SmallVectorImpl<ProblemOp> &merged, std::string &whyNot) {
   return Merger(ops, reduced, whyNot).merge(merged);
 }

@@ -13,6 +13,7 @@
 
 using namespace mlir;
 using namespace quern;
+using namespace quern::schedule;
 
 static FailureOr<SmallVector<func::FuncOp>> scheduleChain(const Problem &problem, const RowsStrategy &strategy,
                                                           std::string *whyNot) {

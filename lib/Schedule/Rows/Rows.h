@@ -38,7 +38,7 @@ struct RowsStrategy {
 /// memory; arguments must not overlap otherwise. Fails without a diagnostic if the chain does not match; `whyNot`, if
 /// given, then receives the reason in one line.
 mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>>
-scheduleRows(const Problem &problem, const RowsStrategy &strategy, std::string *whyNot = nullptr);
+scheduleRows(const schedule::Problem &problem, const RowsStrategy &strategy, std::string *whyNot = nullptr);
 
 } // namespace quern
 

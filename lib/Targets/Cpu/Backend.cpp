@@ -12,6 +12,7 @@
 
 using namespace mlir;
 using namespace quern;
+using namespace quern::schedule;
 
 namespace {
 

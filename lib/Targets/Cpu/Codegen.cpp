@@ -56,14 +56,12 @@ Result<llvm::TargetMachine *> CpuCodegen::machineFor(const Target &target) {
   if (machine)
     return machine.get();
   llvm::Triple triple(architecture.triple);
-  Result<const llvm::Target *> found = llvmTargetOf(triple);
-  if (!found)
-    return found.takeError();
+  QUERN_ASSIGN_OR_RETURN(const llvm::Target *found, llvmTargetOf(triple));
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard; // only with the `contract` relaxation
   const auto [cpu, features] = architecture.llvmCpuOf(target);
-  machine.reset((*found)->createTargetMachine(triple, cpu, features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
-                                              llvm::CodeGenOptLevel::Less, /*JIT=*/true));
+  machine.reset(found->createTargetMachine(triple, cpu, features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
+                                           llvm::CodeGenOptLevel::Less, /*JIT=*/true));
   if (!machine)
     return internalError("codegen: LLVM cannot create a target machine for ", cpu, " ", features);
   return machine.get();
@@ -114,27 +112,24 @@ void CpuCodegen::emitObject(llvm::Module &module, llvm::TargetMachine &machine, 
 }
 
 Result<std::string> CpuCodegen::run(mlir::ModuleOp module, const Target &target, CodeForm form, bool verifyIr) {
-  Result<llvm::TargetMachine *> machine = machineFor(target);
-  if (!machine)
-    return machine.takeError();
+  QUERN_ASSIGN_OR_RETURN(llvm::TargetMachine * machine, machineFor(target));
   KeptComplaints complaints(*context);
   const Architecture &architecture = architectureOf(target);
   Result<std::unique_ptr<llvm::Module>> translated =
-      translateToLlvm(module, *context, **machine, verifyIr, [&](llvm::Module &made) { prepare(made, target); });
+      translateToLlvm(module, *context, *machine, verifyIr, [&](llvm::Module &made) { prepare(made, target); });
   if (!translated)
     return translated.takeError();
   if (form == CodeForm::LlvmIr)
     return textOf(**translated);
   llvm::SmallVector<char, 0> bytes;
   auto kind = form == CodeForm::Assembly ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
-  Result<bool> isEmitted = generate(*translated, [&] {
-    if (kind == llvm::CodeGenFileType::ObjectFile && !verifyIr && ObjectPasses::serve(**translated))
-      emitObject(**translated, **machine, target, bytes);
-    return !bytes.empty() || generateCode(**machine, architecture, **translated, bytes, kind, verifyIr);
-  });
+  QUERN_ASSIGN_OR_RETURN(
+      bool isEmitted, generate(*translated, [&] {
+        if (kind == llvm::CodeGenFileType::ObjectFile && !verifyIr && ObjectPasses::serve(**translated))
+          emitObject(**translated, *machine, target, bytes);
+        return !bytes.empty() || generateCode(*machine, architecture, **translated, bytes, kind, verifyIr);
+      }));
   if (!isEmitted)
-    return isEmitted.takeError();
-  if (!*isEmitted)
     return internalError("codegen: LLVM cannot emit this kind of file");
   if (!complaints.first().empty()) {
     objectPasses.erase(target.isa); // their state is unknown
@@ -142,8 +137,7 @@ Result<std::string> CpuCodegen::run(mlir::ModuleOp module, const Target &target,
   }
   std::string result(bytes.begin(), bytes.end());
   if (form == CodeForm::Binary)
-    if (Result<void> contained = checkSelfContained(result); !contained)
-      return contained.takeError();
+    QUERN_RETURN_IF_ERROR(checkSelfContained(result));
   return result;
 }
 
@@ -151,23 +145,19 @@ Result<CodeListing> CpuCodegen::list(mlir::ModuleOp module, const Target &target
   const Architecture &architecture = architectureOf(target);
   if (!architecture.processorsOf)
     return CodeListing();
-  Result<llvm::TargetMachine *> machine = machineFor(target);
-  if (!machine)
-    return machine.takeError();
+  QUERN_ASSIGN_OR_RETURN(llvm::TargetMachine * machine, machineFor(target));
   KeptComplaints complaints(*context);
-  Result<std::unique_ptr<llvm::Module>> translated = translateToLlvm(
-      module, *context, **machine, /*verifyIr=*/false, [&](llvm::Module &made) { prepare(made, target); });
-  if (!translated)
-    return translated.takeError();
+  QUERN_ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> translated,
+                         translateToLlvm(module, *context, *machine, /*verifyIr=*/false,
+                                         [&](llvm::Module &made) { prepare(made, target); }));
   NotedCode noted;
-  Result<bool> isListed = generate(*translated, [&] { return listCode(**machine, architecture, **translated, noted); });
+  QUERN_ASSIGN_OR_RETURN(bool isListed,
+                         generate(translated, [&] { return listCode(*machine, architecture, *translated, noted); }));
   if (!isListed)
-    return isListed.takeError();
-  if (!*isListed)
     return CodeListing();
   if (!complaints.first().empty())
     return internalError("codegen: ", complaints.first());
-  estimateLoops(**machine, noted, architecture.processorsOf(target));
+  estimateLoops(*machine, noted, architecture.processorsOf(target));
   return std::move(noted.listing);
 }
 

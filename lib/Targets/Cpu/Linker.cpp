@@ -142,16 +142,14 @@ Result<std::unique_ptr<LinkedObject>> linkBy(Jit &jit, std::string_view object,
 } // namespace
 
 Result<std::unique_ptr<LinkedObject>> linkObject(std::string_view object, const std::vector<std::string> &symbols) {
-  Result<Jit *> jit = processJit();
-  if (!jit)
-    return jit.takeError();
+  QUERN_ASSIGN_OR_RETURN(Jit * jit, processJit());
   Result<std::unique_ptr<LinkedObject>> linked = std::unique_ptr<LinkedObject>();
   Error first;
   reported = &first;
-  Result<void> returned = returnFatalErrors([&] { linked = linkBy(**jit, object, symbols); });
+  Result<void> returned = returnFatalErrors([&] { linked = linkBy(*jit, object, symbols); });
   reported = nullptr;
   if (!returned) {
-    (*jit)->isAbandoned = true;
+    jit->isAbandoned = true;
     return returned.takeError();
   }
   hasLinked.store(true, std::memory_order_relaxed);

@@ -16,6 +16,7 @@
 
 using namespace mlir;
 using namespace quern;
+using namespace quern::schedule;
 
 namespace {
 

@@ -103,11 +103,9 @@ public:
 
   Result<void> run() {
     for (const GlobalVariable &global : module.globals())
-      if (Result<void> ok = check(global); !ok)
-        return ok;
+      QUERN_RETURN_IF_ERROR(check(global));
     for (const Function &function : module)
-      if (Result<void> ok = check(function); !ok)
-        return ok;
+      QUERN_RETURN_IF_ERROR(check(function));
     return {};
   }
 
@@ -160,11 +158,9 @@ private:
     if (function.getCallingConv() != CallingConv::SPIR_KERNEL)
       return unimplemented("codegen: @", function.getName().str(), " is not a kernel");
     for (const Argument &argument : function.args())
-      if (Result<void> ok = checkType(argument.getType()); !ok)
-        return ok;
+      QUERN_RETURN_IF_ERROR(checkType(argument.getType()));
     for (const Instruction &instruction : instructions(function))
-      if (Result<void> ok = check(instruction); !ok)
-        return ok;
+      QUERN_RETURN_IF_ERROR(check(instruction));
     return {};
   }
 
@@ -175,12 +171,10 @@ private:
       return unimplemented("codegen: '", textOf(instruction), "' is not a direct call of a function");
     if (instruction.isAtomic())
       return unimplemented("codegen: '", textOf(instruction), "' is not implemented for SPIR-V");
-    if (Result<void> ok = checkType(instruction.getType()); !ok)
-      return ok;
+    QUERN_RETURN_IF_ERROR(checkType(instruction.getType()));
     for (const Use &operand : instruction.operands())
       if (!isa<BasicBlock, Function, MetadataAsValue>(operand.get()))
-        if (Result<void> ok = checkType(operand->getType()); !ok)
-          return ok;
+        QUERN_RETURN_IF_ERROR(checkType(operand->getType()));
     return {};
   }
 

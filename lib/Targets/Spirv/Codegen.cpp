@@ -127,14 +127,12 @@ Result<std::unique_ptr<llvm::TargetMachine>> makeMachine() {
     LLVMInitializeSPIRVAsmPrinter();
   });
   llvm::Triple triple(tripleText);
-  Result<const llvm::Target *> target = llvmTargetOf(triple);
-  if (!target)
-    return target.takeError();
+  QUERN_ASSIGN_OR_RETURN(const llvm::Target *target, llvmTargetOf(triple));
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   // No level above None: loop strength reduction represents a remainder by 32 as five bits, which the back end widens
   // to eight.
-  std::unique_ptr<llvm::TargetMachine> made((*target)->createTargetMachine(
+  std::unique_ptr<llvm::TargetMachine> made(target->createTargetMachine(
       triple, "", "", options, llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::None));
   if (!made)
     return internalError("codegen: LLVM cannot create a target machine for ", tripleText);
@@ -247,23 +245,19 @@ SpirvCodegen::SpirvCodegen() : context(std::make_unique<llvm::LLVMContext>()) {}
 SpirvCodegen::~SpirvCodegen() = default;
 
 Result<std::string> SpirvCodegen::run(mlir::ModuleOp module, const Target &target, CodeForm form, bool verifyIr) {
-  Result<std::unique_ptr<llvm::TargetMachine>> found = makeMachine();
-  if (!found)
-    return found.takeError();
+  QUERN_ASSIGN_OR_RETURN(std::unique_ptr<llvm::TargetMachine> found, makeMachine());
   KeptComplaints complaints(*context);
-  Result<std::unique_ptr<llvm::Module>> translated = translateToLlvm(module, *context, **found, verifyIr, simplify);
-  if (!translated)
-    return translated.takeError();
+  QUERN_ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> translated,
+                         translateToLlvm(module, *context, *found, verifyIr, simplify));
   if (form == CodeForm::LlvmIr)
-    return textOf(**translated);
-  if (Result<void> ok = checkForSpirv(**translated, target.device); !ok)
-    return ok.takeError();
+    return textOf(*translated);
+  QUERN_RETURN_IF_ERROR(checkForSpirv(*translated, target.device));
   llvm::SmallVector<char, 0> bytes;
   auto kind = form == CodeForm::Assembly ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
-  Result<bool> isEmitted = emit(**found, **translated, bytes, kind, verifyIr);
+  Result<bool> isEmitted = emit(*found, *translated, bytes, kind, verifyIr);
   if (!isEmitted) {
-    abandon(*translated);
-    abandon(*found);
+    abandon(translated);
+    abandon(found);
     abandon(context);
     context = std::make_unique<llvm::LLVMContext>();
     return isEmitted.takeError();

@@ -28,7 +28,7 @@ Value number(OpBuilder &b, Location loc, int64_t value) {
   return arith::ConstantOp::create(b, loc, b.getI8IntegerAttr(static_cast<int8_t>(value)));
 }
 
-Value pointerTo(OpBuilder &b, Location loc, Place place) {
+Value pointerTo(OpBuilder &b, Location loc, MatrixPlace place) {
   auto type = cast<MemRefType>(place.memref.getType());
   auto nsw = arith::IntegerOverflowFlags::nsw;
   Value bytes = arith::ConstantIndexOp::create(b, loc, type.getElementTypeBitWidth() / 8);
@@ -60,18 +60,18 @@ Value configuration(OpBuilder &b, Location loc, Value height, int64_t count) {
   return arith::SelectOp::create(b, loc, mask, vector::BroadcastOp::create(b, loc, type, height), known);
 }
 
-void configure(OpBuilder &b, Location loc, Place from) { call(b, loc, "ldtilecfg", {pointerTo(b, loc, from)}); }
+void configure(OpBuilder &b, Location loc, MatrixPlace from) { call(b, loc, "ldtilecfg", {pointerTo(b, loc, from)}); }
 
 void release(OpBuilder &b, Location loc) { call(b, loc, "tilerelease", {}); }
 
 void clear(OpBuilder &b, Location loc, int64_t matrix) { call(b, loc, "tilezero", {number(b, loc, matrix)}); }
 
-void load(OpBuilder &b, Location loc, int64_t matrix, Place from, Value stride) {
+void load(OpBuilder &b, Location loc, int64_t matrix, MatrixPlace from, Value stride) {
   Value apart = arith::IndexCastOp::create(b, loc, b.getI64Type(), stride);
   call(b, loc, "tileloadd64", {number(b, loc, matrix), pointerTo(b, loc, from), apart});
 }
 
-void store(OpBuilder &b, Location loc, int64_t matrix, Place to, Value stride) {
+void store(OpBuilder &b, Location loc, int64_t matrix, MatrixPlace to, Value stride) {
   Value apart = arith::IndexCastOp::create(b, loc, b.getI64Type(), stride);
   call(b, loc, "tilestored64", {number(b, loc, matrix), pointerTo(b, loc, to), apart});
 }

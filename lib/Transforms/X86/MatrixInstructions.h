@@ -21,7 +21,7 @@ constexpr int64_t rowBytes = 64, configurationBytes = 64;
 enum class Elements { Bf16Pairs, SignedSigned, SignedUnsigned, UnsignedSigned, UnsignedUnsigned };
 
 /// A location in a memref of rank 1: `at` counts elements from its start.
-struct Place {
+struct MatrixPlace {
   mlir::Value memref, at;
 };
 
@@ -29,13 +29,13 @@ struct Place {
 /// others the maximum.
 mlir::Value configuration(mlir::OpBuilder &b, mlir::Location loc, mlir::Value height, int64_t count);
 /// Loads the configuration of the registers from memory and clears them.
-void configure(mlir::OpBuilder &b, mlir::Location loc, Place from);
+void configure(mlir::OpBuilder &b, mlir::Location loc, MatrixPlace from);
 /// Releases the registers. A function that has configured them must end with this.
 void release(mlir::OpBuilder &b, mlir::Location loc);
 void clear(mlir::OpBuilder &b, mlir::Location loc, int64_t matrix);
 /// Load and store a matrix. `stride` is the number of bytes from one row to the next, an index.
-void load(mlir::OpBuilder &b, mlir::Location loc, int64_t matrix, Place from, mlir::Value stride);
-void store(mlir::OpBuilder &b, mlir::Location loc, int64_t matrix, Place to, mlir::Value stride);
+void load(mlir::OpBuilder &b, mlir::Location loc, int64_t matrix, MatrixPlace from, mlir::Value stride);
+void store(mlir::OpBuilder &b, mlir::Location loc, int64_t matrix, MatrixPlace to, mlir::Value stride);
 /// sums[i, j] += Σ over k and the elements packed in 32 bits, lhs[i, k] * rhs[k, j].
 void multiply(mlir::OpBuilder &b, mlir::Location loc, Elements elements, int64_t sums, int64_t lhs, int64_t rhs);
 

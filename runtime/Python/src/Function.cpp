@@ -30,7 +30,7 @@ nb::handle torchEmpty() {
   return function;
 }
 
-nb::object allocate(Framework framework, const Plan::Result &result) {
+nb::object allocate(Framework framework, const CallPlan::Result &result) {
   switch (framework) {
   case Framework::NumPy:
     return numpyEmpty()(result.shape, result.dtype);
@@ -58,7 +58,7 @@ size_t hashOf(const std::vector<Tensor> &tensors) {
   return hash;
 }
 
-std::vector<int> takenOf(const std::vector<int> &inputs, const std::vector<Plan::Made> &results,
+std::vector<int> takenOf(const std::vector<int> &inputs, const std::vector<CallPlan::Made> &results,
                          std::vector<size_t> &positions) {
   std::vector<int> indices;
   const auto add = [&](int index, size_t position) {
@@ -76,7 +76,7 @@ std::vector<int> takenOf(const std::vector<int> &inputs, const std::vector<Plan:
 
 } // namespace
 
-Plan::Plan(std::shared_ptr<Kernel> compiled, const std::vector<int> &inputs, const std::vector<Made> &made)
+CallPlan::CallPlan(std::shared_ptr<Kernel> compiled, const std::vector<int> &inputs, const std::vector<Made> &made)
     : kernel(std::move(compiled)), frames(*kernel, takenOf(inputs, made, positions)) {
   for (const auto &[index, type, shape] : made)
     results.push_back({index, typeFromName(type), shape,
@@ -111,8 +111,8 @@ Function::Way Function::build(const Key &key) const {
   for (size_t i = 0; i < key.tensors.size(); ++i)
     (i < inputs ? given : outs).append(key.tensors[i].isAbsent() ? nb::object(nb::none()) : nb::cast(key.tensors[i]));
   nb::object built = builder(given, outs, *key.parameters);
-  if (nb::isinstance<Plan>(built))
-    return {nb::cast<std::shared_ptr<Plan>>(built), {}};
+  if (nb::isinstance<CallPlan>(built))
+    return {nb::cast<std::shared_ptr<CallPlan>>(built), {}};
   return {nullptr, std::move(built)};
 }
 
@@ -151,11 +151,11 @@ nb::object Function::call(const nb::args &arguments) {
   const Way way = find(keyOf(arrays, arguments));
   if (way.function.is_valid())
     return way.function(*arguments);
-  const std::shared_ptr<Plan> &plan = way.plan;
+  const std::shared_ptr<CallPlan> &plan = way.plan;
 
   std::vector<nb::object> made(outputs);
   for (size_t i = 0; i < outputs; ++i) {
-    const Plan::Result &result = plan->results[i];
+    const CallPlan::Result &result = plan->results[i];
     if (result.index < 0 || !arguments[inputs + i].is_none()) {
       made[i] = nb::borrow(arguments[inputs + i]);
       continue;
@@ -183,10 +183,10 @@ nb::object Function::call(const nb::args &arguments) {
 }
 
 void bindFunctions(nb::module_ &module) {
-  nb::class_<Plan>(module, "Plan")
-      .def(nb::init<std::shared_ptr<Kernel>, const std::vector<int> &, const std::vector<Plan::Made> &>(),
+  nb::class_<CallPlan>(module, "Plan")
+      .def(nb::init<std::shared_ptr<Kernel>, const std::vector<int> &, const std::vector<CallPlan::Made> &>(),
            nb::arg("kernel"), nb::arg("inputs"), nb::arg("results"))
-      .def_ro("kernel", &Plan::kernel);
+      .def_ro("kernel", &CallPlan::kernel);
   nb::class_<Function>(module, "Function")
       .def(nb::init<size_t, size_t, nb::object, size_t>(), nb::arg("inputs"), nb::arg("outputs"), nb::arg("build"),
            nb::arg("capacity") = 1024)

@@ -21,7 +21,7 @@
 namespace quern::python {
 
 /// A kernel, and the mapping of arrays to its arguments.
-class Plan {
+class CallPlan {
 public:
   struct Result {
     int index; ///< argument of the kernel
@@ -36,7 +36,7 @@ public:
 
   /// `inputs` has the kernel's argument for each array of a call, `made` describes each result. If the argument is -1,
   /// the kernel does not have it, and the result is None.
-  Plan(std::shared_ptr<Kernel> compiled, const std::vector<int> &inputs, const std::vector<Made> &made);
+  CallPlan(std::shared_ptr<Kernel> compiled, const std::vector<int> &inputs, const std::vector<Made> &made);
 
   /// Positions of the kernel's arguments among all inputs, followed by all results.
   std::vector<size_t> positions;
@@ -71,7 +71,7 @@ private:
   };
   /// The result of a lookup: exactly one member is valid.
   struct Way {
-    std::shared_ptr<Plan> plan;
+    std::shared_ptr<CallPlan> plan;
     nanobind::object function; ///< a Python function
   };
   struct Entry {

@@ -128,12 +128,12 @@ template <auto Destroy> struct Destroyer {
 };
 
 /// A kernel with the memory objects of one thread.
-struct Kernel {
+struct TorchKernel {
   std::unique_ptr<quern_primitive_desc, Destroyer<quern_primitive_desc_destroy>> problem;
   std::unique_ptr<quern_primitive, Destroyer<quern_primitive_destroy>> primitive;
   Frame frame;
 
-  Kernel(const std::string &line, std::initializer_list<int> arguments) {
+  TorchKernel(const std::string &line, std::initializer_list<int> arguments) {
     quern_primitive_desc_t verified = nullptr;
     check(quern_primitive_desc_create_from_text(&verified, engine, line.c_str()));
     problem.reset(verified);
@@ -155,7 +155,7 @@ struct Kernel {
 /// The kernels that a thread has called, most recent first. One object per thread, so calls need no lock.
 class Kernels {
 public:
-  template <typename Make> Kernel &find(const Key &key, Make make) {
+  template <typename Make> TorchKernel &find(const Key &key, Make make) {
     if (!entries.empty() && entries.front().first == key)
       return entries.front().second;
     if (const auto found = byKey.find(key); found != byKey.end()) {
@@ -173,8 +173,8 @@ public:
 
 private:
   static constexpr size_t capacity = 512;
-  std::list<std::pair<Key, Kernel>> entries;
-  std::unordered_map<Key, std::list<std::pair<Key, Kernel>>::iterator, HashOfKey> byKey;
+  std::list<std::pair<Key, TorchKernel>> entries;
+  std::unordered_map<Key, std::list<std::pair<Key, TorchKernel>>::iterator, HashOfKey> byKey;
 };
 thread_local Kernels kernels;
 
@@ -215,9 +215,9 @@ at::Tensor softmax(const at::Tensor &given, int64_t dim, bool log) {
   key.add(x);
   const auto make = [&] {
     const std::string axis = std::to_string(axisOf(dim, x.dim()));
-    return Kernel(std::string("softmax fwd_i alg=") + softmaxName(log) + " src=" + textOf(x) + " dst=" + textOf(y) +
-                      " axis=" + axis,
-                  {src, dst});
+    return TorchKernel(std::string("softmax fwd_i alg=") + softmaxName(log) + " src=" + textOf(x) +
+                           " dst=" + textOf(y) + " axis=" + axis,
+                       {src, dst});
   };
   kernels.find(key, make).run({const_cast<void *>(x.const_data_ptr()), y.mutable_data_ptr()});
   return y;
@@ -232,9 +232,9 @@ at::Tensor softmaxBackward(const at::Tensor &givenY, const at::Tensor &givenGrad
   key.add(dy);
   const auto make = [&] {
     const std::string axis = std::to_string(axisOf(dim, y.dim()));
-    return Kernel(std::string("softmax bwd_d alg=") + softmaxName(log) + " dst=" + textOf(y) +
-                      " diff_src=" + textOf(dx) + " diff_dst=" + textOf(dy) + " axis=" + axis,
-                  {dst, diffDst, diffSrc});
+    return TorchKernel(std::string("softmax bwd_d alg=") + softmaxName(log) + " dst=" + textOf(y) +
+                           " diff_src=" + textOf(dx) + " diff_dst=" + textOf(dy) + " axis=" + axis,
+                       {dst, diffDst, diffSrc});
   };
   kernels.find(key, make).run(
       {const_cast<void *>(y.const_data_ptr()), const_cast<void *>(dy.const_data_ptr()), dx.mutable_data_ptr()});
@@ -259,7 +259,8 @@ at::Tensor eltwise(const at::Tensor &given, std::string_view algorithm, double a
   key.add(beta);
   key.add(x);
   const auto make = [&] {
-    return Kernel(eltwiseHead("fwd_i", algorithm, alpha, beta) + " src=" + textOf(x) + " dst=" + textOf(y), {src, dst});
+    return TorchKernel(eltwiseHead("fwd_i", algorithm, alpha, beta) + " src=" + textOf(x) + " dst=" + textOf(y),
+                       {src, dst});
   };
   kernels.find(key, make).run({const_cast<void *>(x.const_data_ptr()), y.mutable_data_ptr()});
   return y;
@@ -277,9 +278,9 @@ at::Tensor eltwiseBackward(const at::Tensor &givenData, const at::Tensor &givenG
   key.add(dy);
   const auto make = [&] {
     const bool isResult = readsResult(algorithm);
-    return Kernel(eltwiseHead("bwd_d", algorithm, alpha, beta) + (isResult ? " dst=" : " src=") + textOf(data) +
-                      " diff_src=" + textOf(dx) + " diff_dst=" + textOf(dy),
-                  {isResult ? dst : src, diffDst, diffSrc});
+    return TorchKernel(eltwiseHead("bwd_d", algorithm, alpha, beta) + (isResult ? " dst=" : " src=") + textOf(data) +
+                           " diff_src=" + textOf(dx) + " diff_dst=" + textOf(dy),
+                       {isResult ? dst : src, diffDst, diffSrc});
   };
   kernels.find(key, make).run(
       {const_cast<void *>(data.const_data_ptr()), const_cast<void *>(dy.const_data_ptr()), dx.mutable_data_ptr()});

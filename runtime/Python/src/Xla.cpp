@@ -144,12 +144,12 @@ private:
 };
 
 /// The kernel of a call, which an XLA executable keeps.
-class Kernel {
+class XlaKernel {
 public:
   static ffi::TypeId id;
 
-  static ffi::ErrorOr<std::unique_ptr<Kernel>> create(std::string_view line, ffi::Span<const int32_t> indices) {
-    auto kernel = std::make_unique<Kernel>();
+  static ffi::ErrorOr<std::unique_ptr<XlaKernel>> create(std::string_view line, ffi::Span<const int32_t> indices) {
+    auto kernel = std::make_unique<XlaKernel>();
     quern_engine_t engine = nullptr;
     quern_primitive_desc_t problem = nullptr;
     quern_primitive_t primitive = nullptr;
@@ -202,19 +202,19 @@ private:
   std::mutex mutex;
   std::vector<std::unique_ptr<Call>> idle;
 };
-ffi::TypeId Kernel::id = XLA_FFI_UNKNOWN_TYPE_ID;
+ffi::TypeId XlaKernel::id = XLA_FFI_UNKNOWN_TYPE_ID;
 
-constexpr XLA_FFI_TypeInfo kernelInfo = ffi::MakeTypeInfo<Kernel>();
+constexpr XLA_FFI_TypeInfo kernelInfo = ffi::MakeTypeInfo<XlaKernel>();
 
 XLA_FFI_DEFINE_HANDLER(
-    instantiate, Kernel::create,
+    instantiate, XlaKernel::create,
     ffi::Ffi::BindInstantiate().Attr<std::string_view>("line").Attr<ffi::Span<const int32_t>>("arguments"));
 
-ffi::Error run(Kernel *kernel, ffi::ThreadPool threads, ffi::RemainingArgs operands, ffi::RemainingRets results) {
+ffi::Error run(XlaKernel *kernel, ffi::ThreadPool threads, ffi::RemainingArgs operands, ffi::RemainingRets results) {
   return kernel->execute(threads, operands, results);
 }
 XLA_FFI_DEFINE_HANDLER(
-    execute, run, ffi::Ffi::Bind().Ctx<ffi::State<Kernel>>().Ctx<ffi::ThreadPool>().RemainingArgs().RemainingRets());
+    execute, run, ffi::Ffi::Bind().Ctx<ffi::State<XlaKernel>>().Ctx<ffi::ThreadPool>().RemainingArgs().RemainingRets());
 
 /// Returns true if XLA accepted a registration.
 bool isTaken(const XLA_FFI_Api *api, XLA_FFI_Error *error) {
@@ -234,7 +234,7 @@ extern "C" QUERN_API XLA_FFI_Error *quern_xla_instantiate(XLA_FFI_CallFrame *fra
 extern "C" QUERN_API XLA_FFI_Error *quern_xla_execute(XLA_FFI_CallFrame *frame) {
   return quern::xla_ffi::execute(frame);
 }
-extern "C" QUERN_API void *quern_xla_type_id() { return &quern::xla_ffi::Kernel::id; }
+extern "C" QUERN_API void *quern_xla_type_id() { return &quern::xla_ffi::XlaKernel::id; }
 extern "C" QUERN_API const void *quern_xla_type_info() { return &quern::xla_ffi::kernelInfo; }
 
 quern_status_t quern_xla_register(const XLA_FFI_Api *api) noexcept {
@@ -242,7 +242,7 @@ quern_status_t quern_xla_register(const XLA_FFI_Api *api) noexcept {
   if (!api)
     return quern_invalid_arguments;
   try {
-    if (!isTaken(api, ffi::Ffi::RegisterTypeId(api, "quern.kernel", &Kernel::id, &kernelInfo)))
+    if (!isTaken(api, ffi::Ffi::RegisterTypeId(api, "quern.kernel", &XlaKernel::id, &kernelInfo)))
       return quern_invalid_arguments;
     const XLA_FFI_Handler_Bundle bundle = {quern_xla_instantiate, nullptr, nullptr, quern_xla_execute};
     return isTaken(api, ffi::Ffi::RegisterStaticHandler(api, "quern", "Host", bundle)) ? quern_success

@@ -68,7 +68,7 @@ TEST(Model, OnlyContractionsHaveLoopsOfProducts) {
 
 TEST(Model, FlopsAreOfTheWholeRegister) {
   const auto flops = [](const std::string &line, const std::string &target) {
-    const std::optional<Product> product = productOf(line, target);
+    const std::optional<ModelProduct> product = productOf(line, target);
     return product ? product->flops : 0;
   };
   EXPECT_EQ(flops("\tfmla\tz0.s, p0/m, z1.s, z2.s", "sve:vl=256"), 16);

@@ -20,7 +20,7 @@ namespace {
 std::string libraryPath() { return std::getenv("ZE_OPENCL_LIBRARY"); }
 
 /// Returns the reason why a result is wrong; empty if it is right.
-std::string wrongIn(const Problem &problem, const ReferenceInputs &inputs, const std::string &bytes) {
+std::string wrongIn(const BenchProblem &problem, const ReferenceInputs &inputs, const std::string &bytes) {
   const Result<std::vector<ReferenceOutput>> expected = computeReference(problem.verified.desc, inputs);
   if (!expected)
     return expected.error().message;
@@ -34,7 +34,7 @@ std::string wrongIn(const Problem &problem, const ReferenceInputs &inputs, const
 
 void expectRight(const char *line, size_t kernels) {
   SCOPED_TRACE(line);
-  const Problem problem = Problem::parse(line);
+  const BenchProblem problem = BenchProblem::parse(line);
   std::vector<GuardedBuffer> buffers;
   ReferenceInputs inputs;
   for (const ArgumentInfo &argument : problem.verified.arguments) {

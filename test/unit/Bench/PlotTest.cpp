@@ -23,7 +23,7 @@ Report plottedReport() {
   report.settings.peers = {"onednn-3.2"};
   for (const double theirs : {200.0, 800.0}) {
     Row row;
-    row.problem = Problem::parse("softmax fwd_i alg=accurate src=f32:8x160:ab dst=f32:8x160:ab axis=1");
+    row.problem = BenchProblem::parse("softmax fwd_i alg=accurate src=f32:8x160:ab dst=f32:8x160:ab axis=1");
     row.results[quernName].ns = {100};
     row.results[copyName].ns = {50};
     row.results["onednn-3.2"].ns = {theirs};

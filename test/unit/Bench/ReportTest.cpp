@@ -17,7 +17,9 @@
 namespace quern::bench {
 namespace {
 
-Problem makeProblem() { return Problem::parse("softmax fwd_i alg=accurate src=f32:8x160:ab dst=f32:8x160:ab axis=1"); }
+BenchProblem makeProblem() {
+  return BenchProblem::parse("softmax fwd_i alg=accurate src=f32:8x160:ab dst=f32:8x160:ab axis=1");
+}
 
 Row makeRow(double ours, double onednn313, double onednn32) {
   Row row;
@@ -39,18 +41,18 @@ Settings makeSettings() {
 }
 
 TEST(BenchProblem, EncodingRoundTrips) {
-  Problem problem = Problem::parse("softmax fwd_i alg=log src=f32:8x16:ab dst=bf16:8x16:ba axis=1");
-  Problem again = Problem::decode(problem.encode());
+  BenchProblem problem = BenchProblem::parse("softmax fwd_i alg=log src=f32:8x16:ab dst=bf16:8x16:ba axis=1");
+  BenchProblem again = BenchProblem::decode(problem.encode());
   EXPECT_EQ(again.encode(), problem.encode());
   EXPECT_EQ(again.line, problem.line);
   EXPECT_EQ(again.verified.arguments.back().desc.dataType, DataType::BF16);
-  EXPECT_THROW(Problem::decode("run 1 1"), std::runtime_error);
-  EXPECT_THROW(Problem::decode("problem {}"), std::runtime_error);
-  EXPECT_THROW(Problem::decode("problem {\"line\": \"softmax\"}"), std::runtime_error);
+  EXPECT_THROW(BenchProblem::decode("run 1 1"), std::runtime_error);
+  EXPECT_THROW(BenchProblem::decode("problem {}"), std::runtime_error);
+  EXPECT_THROW(BenchProblem::decode("problem {\"line\": \"softmax\"}"), std::runtime_error);
 }
 
 TEST(BenchProblem, Families) {
-  auto family = [](const char *line) { return Problem::parse(line).family(); };
+  auto family = [](const char *line) { return BenchProblem::parse(line).family(); };
   EXPECT_EQ(family("softmax fwd_i alg=accurate src=f32:8x160:ab dst=f32:8x160:ab axis=1"), "last axis");
   EXPECT_EQ(family("softmax fwd_i alg=accurate src=f32:8x16:ab dst=f32:8x16:ab axis=1"), "short axis");
   EXPECT_EQ(family("softmax fwd_i alg=accurate src=f32:8x160:ab dst=f32:8x160:ab axis=0"), "strided axis");
@@ -60,14 +62,14 @@ TEST(BenchProblem, Families) {
 }
 
 TEST(BenchProblem, TitleNamesUnusualProperties) {
-  auto title = [](const char *line) { return Problem::parse(line).title(); };
+  auto title = [](const char *line) { return BenchProblem::parse(line).title(); };
   EXPECT_EQ(title("softmax fwd_i alg=accurate src=f32:8x16:ab dst=f32:8x16:ab axis=1"), "f32 8x16");
   EXPECT_EQ(title("softmax fwd_i alg=log src=f32:8x16:ab dst=bf16:8x16:ba axis=0"), "f32→bf16 log 8x16 axis 0→ba");
   EXPECT_EQ(title("softmax fwd_i alg=accurate src=f32:8x16:s32x1 dst=f32:8x16:ab axis=1"), "f32 8x16 s32x1→ab");
 }
 
 TEST(BenchProblem, FamiliesOfReorders) {
-  auto family = [](const char *line) { return Problem::parse(line).family(); };
+  auto family = [](const char *line) { return BenchProblem::parse(line).family(); };
   EXPECT_EQ(family("reorder src=f32:64x64:ab dst=f32:64x64:ba"), "permute");
   EXPECT_EQ(family("reorder src=f32:8x64x8x8:abcd dst=f32:8x64x8x8:aBcd16b"), "blocked");
   EXPECT_EQ(family("reorder src=f32:64x64:ab dst=bf16:64x64:ba"), "convert");
@@ -77,7 +79,7 @@ TEST(BenchProblem, FamiliesOfReorders) {
 }
 
 TEST(BenchProblem, TitlesOfReorders) {
-  auto title = [](const char *line) { return Problem::parse(line).title(); };
+  auto title = [](const char *line) { return BenchProblem::parse(line).title(); };
   EXPECT_EQ(title("reorder src=f32:64x64:ab dst=f32:64x64:ba"), "f32 64x64 ab→ba");
   EXPECT_EQ(title("reorder src=f32:64x64:ab dst=bf16:64x64:ab"), "f32→bf16 64x64");
   EXPECT_EQ(title("reorder src=f32:64x64:ba dst=s8:64x64:ba attr.scales=dst(mask=2) attr.post_ops=sum(scale=0.5)"),
@@ -85,26 +87,26 @@ TEST(BenchProblem, TitlesOfReorders) {
 }
 
 TEST(BenchProblem, BoundsOfReordersFollowThePlan) {
-  Problem problem = Problem::parse("reorder src=f32:64x64:ab dst=f32:64x64:ba");
+  BenchProblem problem = BenchProblem::parse("reorder src=f32:64x64:ab dst=f32:64x64:ba");
   EXPECT_EQ(problem.kind().bounds(problem, "map: lines, space 1").compileMs, 2);
   EXPECT_EQ(problem.kind().bounds(problem, "map: tiles, space 1").compileMs, 4);
   EXPECT_EQ(problem.kind().bounds(problem, "map: tiles, space 1, 1 limit").compileMs, 6);
   EXPECT_EQ(problem.kind().bounds(problem, "map: lines, space 1 | map: lines, space 1").compileMs, 6);
   EXPECT_EQ(problem.kind().bounds(problem, "map: tiles, space 1").executeNs, 0);
-  Problem tiny = Problem::parse("reorder src=f32:32x32:ab dst=bf16:32x32:ba");
+  BenchProblem tiny = BenchProblem::parse("reorder src=f32:32x32:ab dst=bf16:32x32:ba");
   EXPECT_EQ(tiny.kind().bounds(tiny, "map: tiles, space 1").compileMs, 6);
   EXPECT_EQ(tiny.kind().bounds(tiny, "map: tiles, space 1").executeNs, 250);
 }
 
 TEST(BenchProblem, TrafficIncludesPaddingAndOldValuesOfSums) {
-  auto traffic = [](const char *line) { return Problem::parse(line).trafficBytes(); };
+  auto traffic = [](const char *line) { return BenchProblem::parse(line).trafficBytes(); };
   EXPECT_EQ(traffic("reorder src=f32:8x17:ab dst=f32:8x17:aB16b"), (8 * 17 + 8 * 32) * 4);
   EXPECT_EQ(traffic("reorder src=f32:8x17:aB16b dst=f32:8x17:ab"), 2 * 8 * 17 * 4);
   EXPECT_EQ(traffic("reorder src=f32:8x16:ab dst=f32:8x16:ab attr.post_ops=sum"), 3 * 8 * 16 * 4);
 }
 
 TEST(BenchProblem, TrafficCountsElementsAndNotGaps) {
-  Problem problem = Problem::parse("softmax fwd_i alg=accurate src=f32:8x16:s32x1 dst=bf16:8x16:ab axis=1");
+  BenchProblem problem = BenchProblem::parse("softmax fwd_i alg=accurate src=f32:8x16:s32x1 dst=bf16:8x16:ab axis=1");
   EXPECT_EQ(problem.trafficBytes(), 8 * 16 * 6);
 }
 

@@ -20,7 +20,7 @@
 #include <random>
 #include <set>
 
-namespace quern::rows {
+namespace quern::schedule {
 
 static void PrintTo(const Size &size, std::ostream *stream) { *stream << size.text(); }
 
@@ -447,4 +447,4 @@ TEST_F(Problems, RefusalsHaveAReason) {
 }
 
 } // namespace
-} // namespace quern::rows
+} // namespace quern::schedule

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <type_traits>
 
-namespace quern::rows {
+namespace quern::schedule {
 namespace {
 
 template <typename T>
@@ -67,4 +67,4 @@ TEST(Size, IsSortedAfterNumbersByItsIndexFromTheEnd) {
 }
 
 } // namespace
-} // namespace quern::rows
+} // namespace quern::schedule

@@ -23,7 +23,7 @@ class Calls : public Contestant {
 public:
   explicit Calls(const std::string &libraryPath);
   ~Calls() override;
-  std::string prepare(const Problem &) override { throw std::runtime_error("calls are named, not described"); }
+  std::string prepare(const BenchProblem &) override { throw std::runtime_error("calls are named, not described"); }
   void prepareCall(const std::string &name) override;
   void run(int64_t calls) override {
     for (int64_t i = 0; i < calls; ++i)

@@ -58,7 +58,7 @@ std::string answer(Contestant &contestant, const std::string &request) {
   std::string verb;
   in >> verb;
   if (verb == "problem") {
-    std::string kernel = contestant.prepare(Problem::decode(request));
+    std::string kernel = contestant.prepare(BenchProblem::decode(request));
     contestant.run(1);
     return "ok " + kernel;
   }

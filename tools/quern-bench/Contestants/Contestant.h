@@ -34,7 +34,7 @@ class Contestant {
 public:
   virtual ~Contestant() = default;
   /// Prepares the problem and replaces the previous one. Returns the implementation's name of its kernel.
-  virtual std::string prepare(const Problem &problem) = 0;
+  virtual std::string prepare(const BenchProblem &problem) = 0;
   /// Prepares a call of an interface instead of a problem.
   virtual void prepareCall(const std::string &) { throw std::runtime_error("problems are described, not named"); }
   /// Runs it `calls` times and returns when the last result is available.
@@ -57,7 +57,8 @@ std::unique_ptr<Contestant> createOneDnn(const std::string &libraryPath);
 /// Plain OpenCL C (OpenClSource.h) on the runtime at `libraryPath`, timed by its device or by the host.
 std::unique_ptr<Contestant> createOpenCl(const std::string &libraryPath, bool byDevice);
 /// Returns the output of each of a problem's plain kernels, by the name of the kernel: for tests.
-std::vector<std::pair<std::string, std::string>> openClResults(const std::string &libraryPath, const Problem &problem);
+std::vector<std::pair<std::string, std::string>> openClResults(const std::string &libraryPath,
+                                                               const BenchProblem &problem);
 /// Copies the number of bytes that the problem reads and writes.
 std::unique_ptr<Contestant> createCopy(int threads);
 

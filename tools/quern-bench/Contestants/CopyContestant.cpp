@@ -36,7 +36,7 @@ public:
       helper.join();
   }
 
-  std::string prepare(const Problem &problem) override {
+  std::string prepare(const BenchProblem &problem) override {
     bytes = problem.trafficBytes() / 2;
     src = makeBuffer(bytes);
     dst = makeBuffer(bytes);

@@ -29,15 +29,15 @@ class OneDnnContestant : public Contestant {
 public:
   explicit OneDnnContestant(const std::string &path) : library(orThrow(OneDnn::open(path))) {}
 
-  std::string prepare(const Problem &problem) override {
+  std::string prepare(const BenchProblem &problem) override {
     primitive.reset();
     function = OneDnnFunction::create(*library, problem.equivalent);
     if (function)
       return function->implementation();
     if (!problem.module.file.empty() && problem.equivalent.empty())
       throw std::runtime_error("no primitive for it");
-    primitive = orThrow(
-        library->create(problem.module.file.empty() ? problem.verified : Problem::parse(problem.equivalent).verified));
+    primitive = orThrow(library->create(
+        problem.module.file.empty() ? problem.verified : BenchProblem::parse(problem.equivalent).verified));
     orThrow(primitive->allocate([](const ArgumentInfo &argument, char *data) { fillArgument(data, argument); }));
     return primitive->implementation();
   }

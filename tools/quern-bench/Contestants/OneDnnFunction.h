@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Primitives of oneDNN that Quern does not have, in f32 and dense: the peers of functions (Problem::equivalent).
+// Primitives of oneDNN that Quern does not have, in f32 and dense: the peers of functions (BenchProblem::equivalent).
 //
 //   layer_normalization RxC     over each row, with scale and shift, epsilon 1e-5
 //   matmul MxNxK                followed by a bias for each column and the exact gelu

@@ -48,7 +48,7 @@ public:
       throw std::runtime_error("OpenCL has no unified shared memory");
   }
 
-  std::string prepare(const Problem &problem) override {
+  std::string prepare(const BenchProblem &problem) override {
     makeMemories(problem);
     std::vector<OpenClSource> sources = openClSourcesFor(problem);
     const OpenClSource *best = &sources.front();
@@ -93,7 +93,7 @@ public:
     return sum;
   }
 
-  std::vector<std::pair<std::string, std::string>> results(const Problem &problem) {
+  std::vector<std::pair<std::string, std::string>> results(const BenchProblem &problem) {
     std::vector<std::pair<std::string, std::string>> all;
     const auto &arguments = problem.verified.arguments;
     size_t output = 0;
@@ -125,7 +125,7 @@ private:
       throw std::runtime_error(std::string(call) + " gave " + std::to_string(status));
   }
 
-  void makeMemories(const Problem &problem) {
+  void makeMemories(const BenchProblem &problem) {
     release();
     for (const ArgumentInfo &argument : problem.verified.arguments)
       memories.push_back(makeMemory(argument));
@@ -205,7 +205,8 @@ std::unique_ptr<Contestant> createOpenCl(const std::string &libraryPath, bool by
   return std::make_unique<OpenCl>(libraryPath, byDevice);
 }
 
-std::vector<std::pair<std::string, std::string>> openClResults(const std::string &libraryPath, const Problem &problem) {
+std::vector<std::pair<std::string, std::string>> openClResults(const std::string &libraryPath,
+                                                               const BenchProblem &problem) {
   return OpenCl(libraryPath, /*byDevice=*/false).results(problem);
 }
 

@@ -244,7 +244,7 @@ std::vector<OpenClSource> softmaxSources(const OpenClValues &values, const Softm
 
 } // namespace
 
-std::vector<OpenClSource> openClSourcesFor(const Problem &problem) {
+std::vector<OpenClSource> openClSourcesFor(const BenchProblem &problem) {
   const OpenClValues values(problem);
   const auto &op = problem.verified.desc.op;
   if (std::holds_alternative<ReorderDesc>(op))

@@ -20,7 +20,7 @@ struct OpenClSource {
 /// of the destination or of the source; if sums are appended, the elements of a sum per work-item or per group. For a
 /// softmax: one row per work-item, and one per group. Throws std::runtime_error for unsupported problems: open sizes,
 /// sums for RNNs, other primitives.
-std::vector<OpenClSource> openClSourcesFor(const Problem &problem);
+std::vector<OpenClSource> openClSourcesFor(const BenchProblem &problem);
 
 } // namespace quern::bench
 

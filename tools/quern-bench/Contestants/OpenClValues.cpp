@@ -102,7 +102,7 @@ std::string openClOffset(const TensorDesc &tensor) {
   return text;
 }
 
-OpenClValues::OpenClValues(const Problem &problem) : problem(problem.verified) {
+OpenClValues::OpenClValues(const BenchProblem &problem) : problem(problem.verified) {
   for (const ArgumentInfo &argument : this->problem.arguments) {
     const TensorExtras &extras = argument.desc.extras;
     if (argument.desc.hasRuntimeDims() || (extras.flags & ExtraScaleAdjust && extras.scaleAdjust != 1))

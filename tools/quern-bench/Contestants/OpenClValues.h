@@ -16,7 +16,7 @@ namespace quern::bench {
 class OpenClValues {
 public:
   /// Throws std::runtime_error if the problem has no plain kernel.
-  explicit OpenClValues(const Problem &problem);
+  explicit OpenClValues(const BenchProblem &problem);
 
   /// Returns the conversions that OpenCL C lacks, to be placed before the kernel.
   static std::string helpers();

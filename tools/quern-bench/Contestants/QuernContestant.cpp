@@ -24,7 +24,7 @@ public:
     check(quern_set_num_threads(threads));
   }
 
-  std::string prepare(const Problem &problem) override {
+  std::string prepare(const BenchProblem &problem) override {
     kernel.reset();
     kernel.emplace(engine, problem);
     kernel->fill(engine, problem);
@@ -51,7 +51,7 @@ public:
   }
 
 protected:
-  std::optional<Kernel> kernel;
+  std::optional<BoundKernel> kernel;
 
 private:
   int threads;
@@ -64,10 +64,10 @@ private:
 class QuernPrimitive : public Quern {
 public:
   using Quern::Quern;
-  std::string prepare(const Problem &problem) override {
+  std::string prepare(const BenchProblem &problem) override {
     if (!quern::PrimitiveDesc::parse(problem.equivalent)) // there is none, or only oneDNN has it
       throw std::runtime_error("no primitive for it");
-    return Quern::prepare(Problem::parse(problem.equivalent));
+    return Quern::prepare(BenchProblem::parse(problem.equivalent));
   }
 };
 
@@ -75,7 +75,7 @@ public:
 class QuernFamily : public Quern {
 public:
   using Quern::Quern;
-  std::string prepare(const Problem &problem) override {
+  std::string prepare(const BenchProblem &problem) override {
     family.reset();
     Result<std::unique_ptr<FamilyPack>> found = FamilyPack::of(problem.verified, Target::host());
     if (!found)
@@ -100,7 +100,7 @@ public:
   QuernDevice()
       : engine(createEngine(quern_gpu)), stream(createStream(engine, quern_stream_in_order | quern_stream_profiling)) {}
 
-  std::string prepare(const Problem &problem) override {
+  std::string prepare(const BenchProblem &problem) override {
     kernel.reset();
     kernel.emplace(engine, problem);
     kernel->fill(engine, problem);
@@ -128,7 +128,7 @@ public:
 private:
   Engine engine;
   Stream stream;
-  std::optional<Kernel> kernel;
+  std::optional<BoundKernel> kernel;
 };
 
 } // namespace

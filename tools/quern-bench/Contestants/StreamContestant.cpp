@@ -43,7 +43,7 @@ class StreamOfCalls : public Contestant {
 public:
   explicit StreamOfCalls(const std::string &libraryPath);
   ~StreamOfCalls() override;
-  std::string prepare(const Problem &) override { throw std::runtime_error("streams are named, not described"); }
+  std::string prepare(const BenchProblem &) override { throw std::runtime_error("streams are named, not described"); }
   void prepareCall(const std::string &name) override;
   /// Does nothing, because a repeated call would not have a new shape.
   void run(int64_t) override {}

@@ -30,9 +30,9 @@ std::vector<std::string> linesOf(const Json &stage) {
   return lines;
 }
 
-class Reader {
+class ModelReader {
 public:
-  Reader(const Json &trace, const std::string &target, const std::vector<std::string> &processors)
+  ModelReader(const Json &trace, const std::string &target, const std::vector<std::string> &processors)
       : emit(trace["stages"][0]), schedule(trace["stages"][1]), assembly(trace["stages"].back()),
         code(linesOf(assembly)), scheduled(linesOf(schedule)), target(target), processors(processors) {}
 
@@ -60,7 +60,7 @@ private:
         loop.spills += line >= first && line <= last;
     addSchedule(loop, places.back());
     for (const size_t place : places)
-      if (const std::optional<Product> product = productOf(code[place - 1], target)) {
+      if (const std::optional<ModelProduct> product = productOf(code[place - 1], target)) {
         loop.flops += product->flops;
         loop.multiply = product->instruction;
       }
@@ -124,7 +124,7 @@ private:
 std::vector<ModeledLoop> modeledLoopsIn(const std::string &trace, const std::string &target,
                                         const std::vector<std::string> &processors) {
   const Json data = Json::parse(trace);
-  return Reader(data, target, processors).loops();
+  return ModelReader(data, target, processors).loops();
 }
 
 std::vector<ModeledLoop> modeledLoopsOf(const std::string &line, const std::string &target,

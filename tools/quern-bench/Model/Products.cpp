@@ -48,14 +48,14 @@ double elementsOf(const std::string &reg, const std::string &target) {
 
 } // namespace
 
-std::optional<Product> productOf(const std::string &line, const std::string &target) {
+std::optional<ModelProduct> productOf(const std::string &line, const std::string &target) {
   std::istringstream words(line);
   std::string instruction, reg;
   words >> instruction >> reg;
   const auto found = productsOfElement().find(instruction);
   if (found == productsOfElement().end() || reg.empty() || std::string("vzsdh").find(reg[0]) == std::string::npos)
     return std::nullopt;
-  return Product{instruction, 2 * found->second * elementsOf(reg, target)};
+  return ModelProduct{instruction, 2 * found->second * elementsOf(reg, target)};
 }
 
 } // namespace quern::bench

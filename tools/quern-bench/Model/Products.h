@@ -10,14 +10,14 @@
 
 namespace quern::bench {
 
-struct Product {
+struct ModelProduct {
   std::string instruction;
   double flops; ///< a multiplication and an addition are two
 };
 
 /// Returns the multiply-adds of a line of assembly; nothing for other instructions. `target` has the length of SVE
 /// vectors.
-std::optional<Product> productOf(const std::string &line, const std::string &target);
+std::optional<ModelProduct> productOf(const std::string &line, const std::string &target);
 
 } // namespace quern::bench
 

@@ -20,7 +20,7 @@ constexpr int64_t tinyBytes = 4096;
 constexpr double tinyExecuteNs = 250, codeKib = 16;
 constexpr double lineCompileMs = 3, hardestCompileMs = 6;
 
-const BinaryDesc &binaryOf(const Problem &problem) { return std::get<BinaryDesc>(problem.verified.desc.op); }
+const BinaryDesc &binaryOf(const BenchProblem &problem) { return std::get<BinaryDesc>(problem.verified.desc.op); }
 
 bool isTiny(const BinaryDesc &binary) {
   return std::max({binary.src.bytes(), binary.src1.bytes(), binary.dst.bytes()}) <= tinyBytes;
@@ -30,7 +30,7 @@ class BinaryKind : public ProblemKind {
 public:
   std::string name() const override { return "binary"; }
 
-  std::string family(const Problem &problem) const override {
+  std::string family(const BenchProblem &problem) const override {
     const BinaryDesc &binary = binaryOf(problem);
     if (isTiny(binary))
       return "tiny";
@@ -40,9 +40,9 @@ public:
     return isOneLayout ? "same shape" : "mixed layouts";
   }
 
-  std::string group(const Problem &) const override { return "binary"; }
+  std::string group(const BenchProblem &) const override { return "binary"; }
 
-  std::string title(const Problem &problem) const override {
+  std::string title(const BenchProblem &problem) const override {
     const BinaryDesc &binary = binaryOf(problem);
     std::string alg(nameOf(binary.alg));
     std::string text = alg.substr(alg.find('_') + 1) + " " + typesName(binary.src.dataType, binary.dst.dataType) + " " +
@@ -65,11 +65,11 @@ public:
     return attributes.empty() ? text : text + " + " + attributes;
   }
 
-  nlohmann::json parameters(const Problem &problem) const override {
+  nlohmann::json parameters(const BenchProblem &problem) const override {
     return {{"algorithm", std::string(nameOf(binaryOf(problem).alg))}};
   }
 
-  Bounds bounds(const Problem &problem, const std::string &plan) const override {
+  Bounds bounds(const BenchProblem &problem, const std::string &plan) const override {
     bool isLine = plan.find("lines") != std::string::npos && plan.find(" | ") == std::string::npos;
     return {isLine ? lineCompileMs : hardestCompileMs, isTiny(binaryOf(problem)) ? tinyExecuteNs : 0, codeKib};
   }

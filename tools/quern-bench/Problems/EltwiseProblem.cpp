@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t tinyBytes = 4096;
 constexpr double tinyExecuteNs = 250, codeKib = 16, compileMs = 6;
 
-const EltwiseDesc &eltwiseOf(const Problem &problem) { return std::get<EltwiseDesc>(problem.verified.desc.op); }
+const EltwiseDesc &eltwiseOf(const BenchProblem &problem) { return std::get<EltwiseDesc>(problem.verified.desc.op); }
 
 const TensorDesc &inputOf(const EltwiseDesc &eltwise) {
   return isForward(eltwise.prop) ? eltwise.src : eltwise.diffDst;
@@ -35,16 +35,16 @@ class EltwiseKind : public ProblemKind {
 public:
   std::string name() const override { return "eltwise"; }
 
-  std::string family(const Problem &problem) const override {
+  std::string family(const BenchProblem &problem) const override {
     const EltwiseDesc &eltwise = eltwiseOf(problem);
     if (isTiny(eltwise))
       return "tiny";
     return isForward(eltwise.prop) ? "forward" : "backward";
   }
 
-  std::string group(const Problem &) const override { return "eltwise"; }
+  std::string group(const BenchProblem &) const override { return "eltwise"; }
 
-  std::string title(const Problem &problem) const override {
+  std::string title(const BenchProblem &problem) const override {
     const EltwiseDesc &eltwise = eltwiseOf(problem);
     const TensorDesc &from = inputOf(eltwise), &to = outputOf(eltwise);
     std::string text(nameOf(eltwise.alg).substr(sizeof("eltwise_") - 1));
@@ -59,7 +59,7 @@ public:
     return attributes.empty() ? text : text + " + " + attributes;
   }
 
-  nlohmann::json parameters(const Problem &problem) const override {
+  nlohmann::json parameters(const BenchProblem &problem) const override {
     const EltwiseDesc &eltwise = eltwiseOf(problem);
     return {{"alg", nameOf(eltwise.alg)},
             {"alpha", eltwise.alpha},
@@ -67,7 +67,7 @@ public:
             {"forward", isForward(eltwise.prop)}};
   }
 
-  Bounds bounds(const Problem &problem, const std::string &) const override {
+  Bounds bounds(const BenchProblem &problem, const std::string &) const override {
     return {compileMs, isTiny(eltwiseOf(problem)) ? tinyExecuteNs : 0, codeKib};
   }
 };

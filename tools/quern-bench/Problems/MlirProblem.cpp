@@ -22,18 +22,18 @@ class MlirKind : public ProblemKind {
 public:
   std::string name() const override { return "mlir"; }
 
-  std::string family(const Problem &problem) const override {
+  std::string family(const BenchProblem &problem) const override {
     return std::filesystem::path(problem.module.file).stem().string();
   }
 
-  std::string group(const Problem &) const override { return "mlir"; }
+  std::string group(const BenchProblem &) const override { return "mlir"; }
 
-  std::string title(const Problem &problem) const override {
+  std::string title(const BenchProblem &problem) const override {
     const TensorDesc &first = problem.verified.arguments.front().desc;
     return problem.module.function + " " + typesName(first.dataType, first.dataType) + " " + join(first.shape());
   }
 
-  nlohmann::json parameters(const Problem &problem) const override {
+  nlohmann::json parameters(const BenchProblem &problem) const override {
     nlohmann::json inputs = nlohmann::json::array();
     for (const ArgumentInfo &argument : problem.verified.arguments)
       if (argument.index < arg::multipleDst)
@@ -44,7 +44,7 @@ public:
             {"inputs", inputs}};
   }
 
-  Bounds bounds(const Problem &, const std::string &) const override { return {compileMs, 0, codeKib}; }
+  Bounds bounds(const BenchProblem &, const std::string &) const override { return {compileMs, 0, codeKib}; }
 };
 
 } // namespace

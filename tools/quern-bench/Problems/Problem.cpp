@@ -101,7 +101,7 @@ ModuleFunction moduleOf(const std::string &line) {
 
 } // namespace
 
-Problem Problem::parse(const std::string &line) {
+BenchProblem BenchProblem::parse(const std::string &line) {
   ModuleFunction module = moduleOf(line);
   const size_t equals = line.find(" = ");
   const std::string equivalent =
@@ -117,15 +117,15 @@ Problem Problem::parse(const std::string &line) {
   return {line, std::move(*verified), std::move(module), equivalent};
 }
 
-const ProblemKind &Problem::kind() const { return *kindOf(verified.desc); }
+const ProblemKind &BenchProblem::kind() const { return *kindOf(verified.desc); }
 
-std::string Problem::family() const { return kind().family(*this); }
+std::string BenchProblem::family() const { return kind().family(*this); }
 
-std::string Problem::group() const { return kind().group(*this); }
+std::string BenchProblem::group() const { return kind().group(*this); }
 
-std::string Problem::title() const { return kind().title(*this); }
+std::string BenchProblem::title() const { return kind().title(*this); }
 
-int64_t Problem::trafficBytes() const {
+int64_t BenchProblem::trafficBytes() const {
   int64_t bytes = 0;
   for (const ArgumentInfo &argument : verified.arguments) {
     int64_t elementBytes = argument.desc.elements() * bitsOf(argument.desc.dataType) / 8;
@@ -137,7 +137,7 @@ int64_t Problem::trafficBytes() const {
   return bytes;
 }
 
-std::string Problem::encode() const {
+std::string BenchProblem::encode() const {
   nlohmann::json tensors, postOps = nlohmann::json::array();
   for (const ArgumentInfo &argument : verified.arguments)
     tensors[argument.name] = describeTensor(argument.desc);
@@ -154,7 +154,7 @@ std::string Problem::encode() const {
   return std::string(prefix) + json.dump();
 }
 
-Problem Problem::decode(const std::string &text) {
+BenchProblem BenchProblem::decode(const std::string &text) {
   nlohmann::json json;
   if (text.starts_with(prefix))
     json = nlohmann::json::parse(text.begin() + prefix.size(), text.end(), nullptr, /*allow_exceptions=*/false);

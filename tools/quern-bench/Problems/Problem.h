@@ -25,7 +25,7 @@ struct ModuleFunction {
   std::string file, function;
 };
 
-struct Problem {
+struct BenchProblem {
   std::string line; ///< line as given: Quern's text form, or "mlir=FILE:function", of tensors with static sizes
   VerifiedProblem verified;
   ModuleFunction module;
@@ -34,7 +34,7 @@ struct Problem {
   std::string equivalent;
 
   /// Reads a line and verifies it for this machine. Throws std::runtime_error.
-  static Problem parse(const std::string &line);
+  static BenchProblem parse(const std::string &line);
 
   const ProblemKind &kind() const;
   /// Returns the minimum number of bytes to move: every element of every input once, and every element of an output
@@ -50,7 +50,7 @@ struct Problem {
   /// Returns `problem <json>`.
   std::string encode() const;
   /// The inverse of encode(). Throws std::runtime_error.
-  static Problem decode(const std::string &text);
+  static BenchProblem decode(const std::string &text);
 };
 
 /// Returns the problems of a file, one per line; blank lines and text after '#' are skipped. Paths of modules are

@@ -29,13 +29,13 @@ public:
   virtual ~ProblemKind() = default;
   /// Returns the primitive's word in the text form.
   virtual std::string name() const = 0;
-  virtual std::string family(const Problem &problem) const = 0;
-  virtual std::string group(const Problem &problem) const = 0;
-  virtual std::string title(const Problem &problem) const = 0;
+  virtual std::string family(const BenchProblem &problem) const = 0;
+  virtual std::string group(const BenchProblem &problem) const = 0;
+  virtual std::string title(const BenchProblem &problem) const = 0;
   /// Returns the parameters that Python drivers read, in addition to tensors and attributes.
-  virtual nlohmann::json parameters(const Problem &problem) const = 0;
+  virtual nlohmann::json parameters(const BenchProblem &problem) const = 0;
   /// Returns the bounds of a problem. `plan` is the library's description of its schedule.
-  virtual Bounds bounds(const Problem &problem, const std::string &plan) const = 0;
+  virtual Bounds bounds(const BenchProblem &problem, const std::string &plan) const = 0;
 };
 
 // One function per primitive, named by its word in the text form: softmaxKind(). Null: the primitive is not measured.

@@ -21,7 +21,7 @@ constexpr double tinyExecuteNs = 250, codeKib = 16;
 /// Depending on the plan: runs of contiguous elements, whole tiles without conversion, and all others.
 constexpr double lineCompileMs = 2, cleanTileCompileMs = 4, hardestCompileMs = 6;
 
-const ReorderDesc &reorderOf(const Problem &problem) { return std::get<ReorderDesc>(problem.verified.desc.op); }
+const ReorderDesc &reorderOf(const BenchProblem &problem) { return std::get<ReorderDesc>(problem.verified.desc.op); }
 
 /// Blocks over more than one dim, as in weights of matrix products.
 bool isPackedWeights(const TensorDesc &tensor) {
@@ -43,7 +43,7 @@ class ReorderKind : public ProblemKind {
 public:
   std::string name() const override { return "reorder"; }
 
-  std::string family(const Problem &problem) const override {
+  std::string family(const BenchProblem &problem) const override {
     const ReorderDesc &reorder = reorderOf(problem);
     const Attributes &attr = problem.verified.desc.attr;
     if (isTiny(reorder))
@@ -59,9 +59,9 @@ public:
     return reorder.src.isPlain() && reorder.dst.isPlain() ? "permute" : "blocked";
   }
 
-  std::string group(const Problem &) const override { return "reorder"; }
+  std::string group(const BenchProblem &) const override { return "reorder"; }
 
-  std::string title(const Problem &problem) const override {
+  std::string title(const BenchProblem &problem) const override {
     const ReorderDesc &reorder = reorderOf(problem);
     const Attributes &attr = problem.verified.desc.attr;
     std::string text = typesName(reorder.src.dataType, reorder.dst.dataType) + " " + join(reorder.src.shape());
@@ -78,9 +78,9 @@ public:
     return attributes.empty() ? text : text + " + " + attributes;
   }
 
-  nlohmann::json parameters(const Problem &) const override { return nlohmann::json::object(); }
+  nlohmann::json parameters(const BenchProblem &) const override { return nlohmann::json::object(); }
 
-  Bounds bounds(const Problem &problem, const std::string &plan) const override {
+  Bounds bounds(const BenchProblem &problem, const std::string &plan) const override {
     auto says = [&](const char *word) { return plan.find(word) != std::string::npos; };
     const ReorderDesc &reorder = reorderOf(problem);
     bool isSeveral = says(" | map:") || says(" | rows:"), isLine = says("lines") && !says("tiles") && !isSeveral;

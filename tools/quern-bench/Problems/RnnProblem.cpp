@@ -19,9 +19,9 @@ constexpr double tinyStepNs = 1000;
 /// For one cell, and for each additional kind of step. Backward has twice the products.
 constexpr double cellCompileMs = 12, backwardCompileMs = 23, codeKib = 48;
 
-const RnnDesc &descOf(const Problem &problem) { return std::get<Boxed<RnnDesc>>(problem.verified.desc.op); }
+const RnnDesc &descOf(const BenchProblem &problem) { return std::get<Boxed<RnnDesc>>(problem.verified.desc.op); }
 
-bool hasFpmath(const Problem &problem) { return problem.verified.desc.attr.fpmathMode != FpmathMode::Strict; }
+bool hasFpmath(const BenchProblem &problem) { return problem.verified.desc.attr.fpmathMode != FpmathMode::Strict; }
 
 /// Returns the suffix of families and groups; empty for inference.
 std::string passOf(const RnnDesc &rnn) {
@@ -33,7 +33,7 @@ public:
   std::string name() const override { return "rnn"; }
 
   /// Returns the cell, the pass and the range of the batch: "lstm, batch 1", "gru backward, batch below 16".
-  std::string family(const Problem &problem) const override {
+  std::string family(const BenchProblem &problem) const override {
     const RnnDesc &rnn = descOf(problem);
     std::string text = concat(nameOf(rnn.cell), passOf(rnn));
     text += rnn.srcLayer.dims[1] == 1   ? ", batch 1"
@@ -42,11 +42,11 @@ public:
     return hasFpmath(problem) ? text + ", fpmath" : text;
   }
 
-  std::string group(const Problem &problem) const override {
+  std::string group(const BenchProblem &problem) const override {
     return concat("rnn", passOf(descOf(problem)), hasFpmath(problem) ? " with fpmath" : "");
   }
 
-  std::string title(const Problem &problem) const override {
+  std::string title(const BenchProblem &problem) const override {
     const RnnDesc &rnn = descOf(problem);
     const rnn::Shape s = rnn::Shape::of(rnn);
     std::string text =
@@ -65,7 +65,7 @@ public:
     return text;
   }
 
-  nlohmann::json parameters(const Problem &problem) const override {
+  nlohmann::json parameters(const BenchProblem &problem) const override {
     const RnnDesc &rnn = descOf(problem);
     return {{"cell", nameOf(rnn.cell)},
             {"direction", nameOf(rnn.direction)},
@@ -74,7 +74,7 @@ public:
             {"fpmath", nameOf(problem.verified.desc.attr.fpmathMode)}};
   }
 
-  Bounds bounds(const Problem &problem, const std::string &plan) const override {
+  Bounds bounds(const BenchProblem &problem, const std::string &plan) const override {
     const rnn::Shape s = rnn::Shape::of(descOf(problem));
     const auto kernels = static_cast<double>(1 + std::count(plan.begin(), plan.end(), '|'));
     const bool isTiny = s.dhc <= tinyChannels && s.slc <= tinyChannels && s.batch == 1;

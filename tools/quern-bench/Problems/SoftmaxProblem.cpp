@@ -20,9 +20,9 @@ constexpr int64_t longestShortAxis = 64;
 /// Every post-op adds code.
 constexpr double compileBoundMs = 6, compileBoundManyPostOpsMs = 10;
 
-const SoftmaxDesc &softmaxOf(const Problem &problem) { return std::get<SoftmaxDesc>(problem.verified.desc.op); }
+const SoftmaxDesc &softmaxOf(const BenchProblem &problem) { return std::get<SoftmaxDesc>(problem.verified.desc.op); }
 
-bool isBackward(const Problem &problem) { return !isForward(softmaxOf(problem).prop); }
+bool isBackward(const BenchProblem &problem) { return !isForward(softmaxOf(problem).prop); }
 
 /// Returns the tensors of the operation itself, in the order of the arguments.
 std::vector<const TensorDesc *> tensorsOf(const SoftmaxDesc &softmax) {
@@ -35,7 +35,7 @@ class SoftmaxKind : public ProblemKind {
 public:
   std::string name() const override { return "softmax"; }
 
-  std::string family(const Problem &problem) const override {
+  std::string family(const BenchProblem &problem) const override {
     const SoftmaxDesc &softmax = softmaxOf(problem);
     const Attributes &attr = problem.verified.desc.attr;
     std::vector<const TensorDesc *> tensors = tensorsOf(softmax);
@@ -58,9 +58,9 @@ public:
     return first.dims[softmax.axis] <= longestShortAxis ? "short axis" : "last axis";
   }
 
-  std::string group(const Problem &problem) const override { return isBackward(problem) ? "backward" : "forward"; }
+  std::string group(const BenchProblem &problem) const override { return isBackward(problem) ? "backward" : "forward"; }
 
-  std::string title(const Problem &problem) const override {
+  std::string title(const BenchProblem &problem) const override {
     const SoftmaxDesc &softmax = softmaxOf(problem);
     std::vector<const TensorDesc *> tensors = tensorsOf(softmax);
     const TensorDesc &first = *tensors.front(), &last = *tensors.back();
@@ -80,12 +80,12 @@ public:
     return attributes.empty() ? text : text + " + " + attributes;
   }
 
-  nlohmann::json parameters(const Problem &problem) const override {
+  nlohmann::json parameters(const BenchProblem &problem) const override {
     const SoftmaxDesc &softmax = softmaxOf(problem);
     return {{"backward", isBackward(problem)}, {"algorithm", nameOf(softmax.alg)}, {"axis", softmax.axis}};
   }
 
-  Bounds bounds(const Problem &problem, const std::string &) const override {
+  Bounds bounds(const BenchProblem &problem, const std::string &) const override {
     return {problem.verified.desc.attr.postOps.size() > 4 ? compileBoundManyPostOpsMs : compileBoundMs};
   }
 };

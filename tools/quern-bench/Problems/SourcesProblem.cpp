@@ -24,7 +24,7 @@ struct Sources {
   std::string parameter; ///< the operation's parameter in a title
 };
 
-Sources sourcesOf(const Problem &problem) {
+Sources sourcesOf(const BenchProblem &problem) {
   const auto &op = problem.verified.desc.op;
   if (const SumDesc *sum = std::get_if<SumDesc>(&op))
     return {sum->srcs, sum->dst, std::to_string(sum->srcs.size()) + " of"};
@@ -40,7 +40,7 @@ public:
   explicit SourcesKind(const char *word) : word(word) {}
   std::string name() const override { return word; }
 
-  std::string family(const Problem &problem) const override {
+  std::string family(const BenchProblem &problem) const override {
     const Sources sources = sourcesOf(problem);
     if (isTiny(sources))
       return "tiny";
@@ -50,9 +50,9 @@ public:
     return isUniform ? "alike" : "mixed";
   }
 
-  std::string group(const Problem &) const override { return word; }
+  std::string group(const BenchProblem &) const override { return word; }
 
-  std::string title(const Problem &problem) const override {
+  std::string title(const BenchProblem &problem) const override {
     const Sources sources = sourcesOf(problem);
     const TensorDesc &first = sources.srcs.front();
     std::string text =
@@ -62,9 +62,9 @@ public:
     return text;
   }
 
-  nlohmann::json parameters(const Problem &) const override { return nlohmann::json::object(); }
+  nlohmann::json parameters(const BenchProblem &) const override { return nlohmann::json::object(); }
 
-  Bounds bounds(const Problem &problem, const std::string &plan) const override {
+  Bounds bounds(const BenchProblem &problem, const std::string &plan) const override {
     const auto kernels = static_cast<double>(1 + std::count(plan.begin(), plan.end(), '|'));
     const bool isLine = plan.find("tiles") == std::string::npos;
     return {kernels * (isLine ? lineCompileMs : hardestCompileMs), isTiny(sourcesOf(problem)) ? tinyExecuteNs : 0,

@@ -25,9 +25,9 @@ Value relu(EltwiseMath &math, Value x, double alpha) {
 }
 
 /// Emits the functions that take one or few operations of the math dialect.
-class Emitter {
+class EltwiseEmitter {
 public:
-  Emitter(OpBuilder &builder, Location loc, float alpha, float beta, Value x)
+  EltwiseEmitter(OpBuilder &builder, Location loc, float alpha, float beta, Value x)
       : builder(builder), loc(loc), math(builder, loc, x.getType()), alpha(alpha), beta(beta), x(x) {}
 
   Value emit(Alg alg);
@@ -50,7 +50,7 @@ private:
   Value x;
 };
 
-Value Emitter::emit(Alg alg) {
+Value EltwiseEmitter::emit(Alg alg) {
   switch (alg) {
   case Alg::EltwiseRelu:
   case Alg::EltwiseReluDst:
@@ -108,7 +108,7 @@ Value Emitter::emit(Alg alg) {
 } // namespace
 
 Value emitEltwise(OpBuilder &builder, Location loc, Alg alg, float alpha, float beta, Value x) {
-  return Emitter(builder, loc, alpha, beta, x).emit(alg);
+  return EltwiseEmitter(builder, loc, alpha, beta, x).emit(alg);
 }
 
 } // namespace quern

@@ -22,9 +22,9 @@ using arith::CmpFPredicate;
 namespace quern {
 namespace {
 
-class BackwardEmitter {
+class EltwiseBackwardEmitter {
 public:
-  BackwardEmitter(OpBuilder &builder, Location loc, float alpha, float beta, Value x, Value gradient)
+  EltwiseBackwardEmitter(OpBuilder &builder, Location loc, float alpha, float beta, Value x, Value gradient)
       : builder(builder), loc(loc), math(builder, loc, x.getType()), alpha(alpha), beta(beta), x(x),
         gradient(gradient) {}
 
@@ -75,7 +75,7 @@ private:
 };
 
 /// Emits σ(αx).
-Value BackwardEmitter::sigmoid() {
+Value EltwiseBackwardEmitter::sigmoid() {
   if (alpha == 0)
     return math.constant(0.5);
   Value e = math.expOfNonpositive(math.minusMagnitude(x, alpha)), one = math.constant(1);
@@ -83,7 +83,7 @@ Value BackwardEmitter::sigmoid() {
   return math.div(math.select(negative, e, one), math.add(e, one));
 }
 
-Value BackwardEmitter::swish() {
+Value EltwiseBackwardEmitter::swish() {
   if (alpha == 0)
     return math.constant(0.5);
   TwoTerms z = math.minusMagnitude(x, alpha);
@@ -91,7 +91,7 @@ Value BackwardEmitter::swish() {
 }
 
 /// With z = x·(a + b·x²), x·dz/dx is x·(a + 3b·x²).
-Value BackwardEmitter::geluTanh() {
+Value EltwiseBackwardEmitter::geluTanh() {
   GeluTanhArgument argument = emitGeluTanhArgument(math, x);
   constexpr double a = 1.5957691216057308, b = 0.07135481627260025;
   Value m = argument.magnitude;
@@ -100,7 +100,7 @@ Value BackwardEmitter::geluTanh() {
 }
 
 /// Emits Φ(x) + x·φ(x). Φ is the tail T for negative x, 1 - T for positive x; T and φ share the factor exp(-x²/2).
-Value BackwardEmitter::geluErf() {
+Value EltwiseBackwardEmitter::geluErf() {
   NormalTail tail = emitNormalTail(math, x);
   Value density = math.mul(tail.magnitude, math.constant(std::numbers::inv_sqrtpi / std::numbers::sqrt2));
   Value bracket = math.mul(math.sub(density, math.mul(tail.series, tail.inverse)), tail.exp);
@@ -109,7 +109,7 @@ Value BackwardEmitter::geluErf() {
 
 /// Emits n / d + 4x·p(p + q)q² / d² with n = p² + 2pq and d = n + 2q², where p : q = exp x : 1 and the larger of them
 /// is 1.
-Value BackwardEmitter::mish() {
+Value EltwiseBackwardEmitter::mish() {
   TwoTerms minus = math.minusMagnitude(x, 1);
   Value e = math.expOfNonpositive(minus), one = math.constant(1), negative = is(CmpFPredicate::OLT, 0);
   Value p = math.select(negative, e, one), q = math.select(negative, one, e), twiceQ = math.add(q, q);
@@ -121,7 +121,7 @@ Value BackwardEmitter::mish() {
 
 /// Emits gradient / 2x. Computing 2x could overflow, as could the quotient before it is halved; half of a tiny gradient
 /// would lose bits.
-Value BackwardEmitter::halfQuotient() {
+Value EltwiseBackwardEmitter::halfQuotient() {
   Value half = math.constant(0.5), isTiny = math.compare(CmpFPredicate::OLT, math.abs(gradient), 0x1p-60);
   Value of = math.select(isTiny, gradient, math.mul(gradient, half));
   Value quotient = math.div(of, x);
@@ -129,14 +129,14 @@ Value BackwardEmitter::halfQuotient() {
 }
 
 /// αx + β is computed with one rounding, so that its sign is exact.
-Value BackwardEmitter::ofHardsigmoid(bool isHardswish) {
+Value EltwiseBackwardEmitter::ofHardsigmoid(bool isHardswish) {
   Value v = emitLinear(math, x, alpha, beta);
   Value positive = math.compare(CmpFPredicate::OGT, v, 0), below = math.compare(CmpFPredicate::OLT, v, 1);
   Value inside = isHardswish ? math.mul(gradient, emitLinear(math, x, 2 * alpha, beta)) : scaled(alpha);
   return math.select(positive, math.select(below, inside, isHardswish ? gradient : zero()), zero());
 }
 
-Value BackwardEmitter::smooth(Alg alg) {
+Value EltwiseBackwardEmitter::smooth(Alg alg) {
   auto one = [&] { return math.constant(1); };
   switch (alg) {
   case Alg::EltwiseTanh: {
@@ -170,7 +170,7 @@ Value BackwardEmitter::smooth(Alg alg) {
   }
 }
 
-Value BackwardEmitter::piecewise(Alg alg) {
+Value EltwiseBackwardEmitter::piecewise(Alg alg) {
   auto positive = [&] { return is(CmpFPredicate::OGT, 0); };
   switch (alg) {
   case Alg::EltwiseRelu:
@@ -194,7 +194,7 @@ Value BackwardEmitter::piecewise(Alg alg) {
   }
 }
 
-Value BackwardEmitter::emit(Alg alg) {
+Value EltwiseBackwardEmitter::emit(Alg alg) {
   switch (alg) {
   case Alg::EltwiseRelu:
   case Alg::EltwiseReluDst:
@@ -231,7 +231,7 @@ Value BackwardEmitter::emit(Alg alg) {
 } // namespace
 
 Value emitEltwiseBackward(OpBuilder &builder, Location loc, Alg alg, float alpha, float beta, Value x, Value gradient) {
-  return BackwardEmitter(builder, loc, alpha, beta, x, gradient).emit(alg);
+  return EltwiseBackwardEmitter(builder, loc, alpha, beta, x, gradient).emit(alg);
 }
 
 } // namespace quern

@@ -24,7 +24,7 @@ using namespace quern::rnn;
 // Memory of the operands
 //===----------------------------------------------------------------------===//
 
-MemRefType BackwardEmitter::gatesType(Span span, Gates gates, int64_t of, DataType type) const {
+MemRefType RnnBackwardEmitter::gatesType(Span span, Gates gates, int64_t of, DataType type) const {
   Builder b(builder.getContext());
   const int64_t rows = count(span);
   Type element = elementType(type, b);
@@ -34,8 +34,8 @@ MemRefType BackwardEmitter::gatesType(Span span, Gates gates, int64_t of, DataTy
                          StridedLayoutAttr::get(b.getContext(), 0, {of * s.dhc, s.dhc, 1}));
 }
 
-Binding BackwardEmitter::delta(StringRef name, StringRef region, int64_t direction, AffineExpr t, Gates gates,
-                               Span span, const WeightsView *view) {
+Binding RnnBackwardEmitter::delta(StringRef name, StringRef region, int64_t direction, AffineExpr t, Gates gates,
+                                  Span span, const WeightsView *view) {
   const DataType type = typeOf(region);
   Rows place = states.ofSteps(region, type, s.gates * s.dhc, direction, t);
   MemRefType seen = gatesType(span, gates, s.gates, type);
@@ -45,7 +45,7 @@ Binding BackwardEmitter::delta(StringRef name, StringRef region, int64_t directi
   return {name.str(), seen, {place.buffer, place.bytes + gates.first * s.dhc * bytesOf(type)}, {}, openDim(span)};
 }
 
-void BackwardEmitter::addDelta(Bindings &bindings, StringRef region, const At &at, ArrayRef<int64_t> gates) {
+void RnnBackwardEmitter::addDelta(Bindings &bindings, StringRef region, const At &at, ArrayRef<int64_t> gates) {
   if (factorsOf(region) != region)
     addDelta(bindings, factorsOf(region), at, gates);
   const DataType type = typeOf(region);
@@ -58,13 +58,13 @@ void BackwardEmitter::addDelta(Bindings &bindings, StringRef region, const At &a
   }
 }
 
-Binding BackwardEmitter::gatesAt(const At &at, Span span) {
+Binding RnnBackwardEmitter::gatesAt(const At &at, Span span) {
   Rows place = states.section(WorkspacePart::Gates, s.gates * s.dhc, stack(at.layer, at.direction), at.t);
   return {
       "gates", gatesType(span, {0, s.gates}, s.gates, DataType::F32), {place.buffer, place.bytes}, {}, openDim(span)};
 }
 
-Rows BackwardEmitter::stateAfter(int64_t layer, int64_t direction, AffineExpr t) {
+Rows RnnBackwardEmitter::stateAfter(int64_t layer, int64_t direction, AffineExpr t) {
   const int64_t width = std::max(s.sic, s.dic);
   Rows place = states.ofSteps("states" + std::to_string(layer % 2), context.state(), width, direction,
                               isReversed(direction) ? t : t + 1, states.steps() + 1);
@@ -72,42 +72,42 @@ Rows BackwardEmitter::stateAfter(int64_t layer, int64_t direction, AffineExpr t)
   return place;
 }
 
-Rows BackwardEmitter::stateBefore(int64_t layer, int64_t direction, AffineExpr t) {
+Rows RnnBackwardEmitter::stateBefore(int64_t layer, int64_t direction, AffineExpr t) {
   Rows place = stateAfter(layer, direction, isReversed(direction) ? t + 1 : t - 1);
   place.channels = s.sic;
   return place;
 }
 
-Rows BackwardEmitter::stateAtStart(int64_t layer, int64_t direction) {
+Rows RnnBackwardEmitter::stateAtStart(int64_t layer, int64_t direction) {
   return stateBefore(layer, direction, startOf(direction));
 }
 
-Rows BackwardEmitter::cellsAfter(int64_t layer, int64_t direction, AffineExpr t) {
+Rows RnnBackwardEmitter::cellsAfter(int64_t layer, int64_t direction, AffineExpr t) {
   if (!copiesCells())
     return keptCells(layer, direction, t);
   return states.ofSteps("cells_again", DataType::F32, s.dhc, direction, isReversed(direction) ? t : t + 1,
                         states.steps() + 1);
 }
 
-Rows BackwardEmitter::cellsAtStart(int64_t direction) {
+Rows RnnBackwardEmitter::cellsAtStart(int64_t direction) {
   if (copiesCells())
     return cellsAfter(0, direction, isReversed(direction) ? states.steps() : program.number(-1));
   return states.scratch("cells_start", DataType::F32, s.dhc, direction);
 }
 
 /// Returns the cells before a step. Those at the start have separate memory unless the cells are copied.
-std::optional<Rows> BackwardEmitter::cellsBefore(const At &at) {
+std::optional<Rows> RnnBackwardEmitter::cellsBefore(const At &at) {
   if (copiesCells() || !at.isStart)
     return cellsAfter(at.layer, at.direction, before(at));
   return cellsAtStart(at.direction);
 }
 
-Rows BackwardEmitter::inputDiff(int64_t direction, AffineExpr t) {
+Rows RnnBackwardEmitter::inputDiff(int64_t direction, AffineExpr t) {
   return states.ofSteps("input_diff", DataType::F32, s.slc, isStacked() ? 0 : direction, t);
 }
 
 /// Returns the gradient of dst_layer, or of the input of the layer above.
-Rows BackwardEmitter::dstDiff(const At &at) {
+Rows RnnBackwardEmitter::dstDiff(const At &at) {
   Rows place;
   int64_t first = 0;
   if (at.layer + 1 < s.layers) {
@@ -126,7 +126,7 @@ Rows BackwardEmitter::dstDiff(const At &at) {
   return place;
 }
 
-Rows BackwardEmitter::endDiff(StringRef name, const TensorDesc &desc, const At &at) {
+Rows RnnBackwardEmitter::endDiff(StringRef name, const TensorDesc &desc, const At &at) {
   Rows place = states.tensor(name, desc, {program.number(at.layer), program.number(at.direction)});
   if (place.channel == 1 || place.channels == 1)
     return place;
@@ -135,7 +135,7 @@ Rows BackwardEmitter::endDiff(StringRef name, const TensorDesc &desc, const At &
 }
 
 /// Emits the copies for endDiff() before the loop over time. The copies of both directions are independent.
-void BackwardEmitter::emitEnds(int64_t layer) {
+void RnnBackwardEmitter::emitEnds(int64_t layer) {
   bool independent = false;
   for (int64_t direction = 0; direction < s.directions; ++direction)
     for (const auto &[name, desc] :
@@ -154,7 +154,7 @@ void BackwardEmitter::emitEnds(int64_t layer) {
 //===----------------------------------------------------------------------===//
 
 /// Adds the gradients from the step after and from above.
-void BackwardEmitter::addHandedBack(Bindings &bindings, const At &at) {
+void RnnBackwardEmitter::addHandedBack(Bindings &bindings, const At &at) {
   if (!at.isEnd) {
     WeightsView view = iter.viewOf(iterGates().count);
     bindings.push_back(
@@ -169,20 +169,20 @@ void BackwardEmitter::addHandedBack(Bindings &bindings, const At &at) {
   bindings.push_back(states.bind("dst_diff", dstDiff(at)));
 }
 
-void BackwardEmitter::addCarry(Bindings &bindings, int64_t direction) {
+void RnnBackwardEmitter::addCarry(Bindings &bindings, int64_t direction) {
   if (hasCarry())
     bindings.push_back(states.bind(
         "carry", states.ofSteps("carry", DataType::F32, s.dic, direction, program.number(0), program.number(1))));
 }
 
-void BackwardEmitter::addPerSequence(Bindings &bindings, const At &at) {
+void RnnBackwardEmitter::addPerSequence(Bindings &bindings, const At &at) {
   if (!rnn.attention.isZero())
     rows.addVector(bindings, "attention", states.tensor("attention", rnn.attention, at.t));
   if (states.hasLengths)
     rows.addVector(bindings, "remaining", rows.remainingAt(at.t));
 }
 
-void BackwardEmitter::addState(Bindings &bindings, const At &at) {
+void RnnBackwardEmitter::addState(Bindings &bindings, const At &at) {
   bindings.push_back(states.bind("h", stateBefore(at.layer, at.direction, at.t)));
 }
 
@@ -190,7 +190,7 @@ void BackwardEmitter::addState(Bindings &bindings, const At &at) {
 // Loop over time
 //===----------------------------------------------------------------------===//
 
-void BackwardEmitter::callCell(const At &at, bool independent) {
+void RnnBackwardEmitter::callCell(const At &at, bool independent) {
   Bindings bindings;
   WeightsView view = iter.viewOf(iterGates().count);
   if (isProjected()) {
@@ -238,7 +238,7 @@ void BackwardEmitter::callCell(const At &at, bool independent) {
   program.call("rnn_cell_diff", bindings, [&](StepEmitter &step) { emitCellDiff(step, context, view); }, independent);
 }
 
-void BackwardEmitter::callState(const At &at, bool independent) {
+void RnnBackwardEmitter::callState(const At &at, bool independent) {
   Bindings bindings;
   addHandedBack(bindings, at);
   if (states.hasLengths)
@@ -251,7 +251,7 @@ void BackwardEmitter::callState(const At &at, bool independent) {
       "rnn_state_diff", bindings, [&](StepEmitter &step) { rnn::emitStateDiff(step, context, view); }, independent);
 }
 
-void BackwardEmitter::callGruOutput(const At &at, bool independent) {
+void RnnBackwardEmitter::callGruOutput(const At &at, bool independent) {
   Bindings bindings;
   addHandedBack(bindings, at);
   bindings.push_back(gatesAt(at, Span::Step));
@@ -267,7 +267,7 @@ void BackwardEmitter::callGruOutput(const At &at, bool independent) {
       "rnn_output_diff", bindings, [&](StepEmitter &step) { emitGruOutputDiff(step, context, view); }, independent);
 }
 
-void BackwardEmitter::callGruGates(const At &at, bool independent) {
+void RnnBackwardEmitter::callGruGates(const At &at, bool independent) {
   constexpr Gates output{2, 1};
   Bindings bindings = {delta("delta_output", factorsOf("delta"), at.direction, at.t, output, Span::Step),
                        iter.bindGates("u", at.layer, at.direction, output.first, output.count, program),
@@ -286,7 +286,7 @@ void BackwardEmitter::callGruGates(const At &at, bool independent) {
       "rnn_gates_diff", bindings, [&](StepEmitter &step) { emitGruGatesDiff(step, context, view); }, independent);
 }
 
-void BackwardEmitter::emitStep(int64_t layer, ArrayRef<int64_t> directions, AffineExpr i, bool isEnd, bool isStart) {
+void RnnBackwardEmitter::emitStep(int64_t layer, ArrayRef<int64_t> directions, AffineExpr i, bool isEnd, bool isStart) {
   auto inEachDirection = [&](auto call) {
     for (int64_t direction : directions)
       call({layer, direction, isReversed(direction) ? i : states.steps() - 1 - i, isEnd, isStart},
@@ -302,7 +302,7 @@ void BackwardEmitter::emitStep(int64_t layer, ArrayRef<int64_t> directions, Affi
 
 /// The last step has no step after it, and the first step of an LSTM reads its cells from separate memory, so both are
 /// emitted outside of the loop.
-void BackwardEmitter::emitSweep(int64_t layer, ArrayRef<int64_t> directions) {
+void RnnBackwardEmitter::emitSweep(int64_t layer, ArrayRef<int64_t> directions) {
   emitStep(layer, directions, program.number(0), /*isEnd=*/true, /*isStart=*/s.steps == 1);
   if (s.steps == 1)
     return;
@@ -318,7 +318,7 @@ void BackwardEmitter::emitSweep(int64_t layer, ArrayRef<int64_t> directions) {
 }
 
 /// Emits the gradients of src_iter and src_iter_c, which the first step passes back.
-void BackwardEmitter::emitStartDiff(int64_t layer) {
+void RnnBackwardEmitter::emitStartDiff(int64_t layer) {
   for (int64_t direction = 0; direction < s.directions; ++direction) {
     const SmallVector<AffineExpr> at = {program.number(layer), program.number(direction)};
     if (!rnn.diffSrcIter.isZero()) {
@@ -345,7 +345,7 @@ void BackwardEmitter::emitStartDiff(int64_t layer) {
   }
 }
 
-void BackwardEmitter::emit() {
+void RnnBackwardEmitter::emit() {
   for (const Weights *weights : {&layer, &iter, &projection})
     weights->emitSteps(program);
   peephole.emitSteps(program);

@@ -29,9 +29,9 @@
 
 namespace quern::rnn {
 
-class BackwardEmitter {
+class RnnBackwardEmitter {
 public:
-  BackwardEmitter(mlir::ModuleOp module, const VerifiedProblem &problem)
+  RnnBackwardEmitter(mlir::ModuleOp module, const VerifiedProblem &problem)
       : builder(module.getContext()), rnn(std::get<Boxed<RnnDesc>>(problem.desc.op)), s(Shape::of(rnn)),
         layer(Weights::transposed("weights_layer", rnn.weightsLayer, problem, module.getContext())),
         iter(Weights::transposed("weights_iter", rnn.weightsIter, problem, module.getContext())),

@@ -16,7 +16,7 @@ using namespace quern;
 using namespace quern::emission;
 using namespace quern::rnn;
 
-void BackwardEmitter::emitPadding() {
+void RnnBackwardEmitter::emitPadding() {
   if (states.padding == 0)
     return;
   auto pad = [&](StringRef region, DataType type, int64_t channels, AffineExpr slots) {
@@ -49,7 +49,7 @@ void BackwardEmitter::emitPadding() {
 }
 
 /// Copies diff_dst_layer to a region with contiguous channels, unless its channels are contiguous.
-void BackwardEmitter::emitDenseResult() {
+void RnnBackwardEmitter::emitDenseResult() {
   if (rnn.diffDstLayer.strides[2] == 1 || s.dlc(rnn) == 1)
     return;
   AffineExpr t = program.beginLoop(states.steps());
@@ -58,7 +58,7 @@ void BackwardEmitter::emitDenseResult() {
   program.endLoop();
 }
 
-void BackwardEmitter::emitStart(int64_t layer) {
+void RnnBackwardEmitter::emitStart(int64_t layer) {
   for (int64_t direction = 0; direction < s.directions; ++direction) {
     const SmallVector<AffineExpr> at = {program.number(layer), program.number(direction)};
     SmallVector<Rows, 1> from;
@@ -73,7 +73,7 @@ void BackwardEmitter::emitStart(int64_t layer) {
   }
 }
 
-void BackwardEmitter::emitStates(int64_t layer) {
+void RnnBackwardEmitter::emitStates(int64_t layer) {
   const bool isRead = !rnn.diffWeightsLayer.isZero() && layer + 1 < s.layers;
   if (!isRead && !readsStates())
     return;
@@ -110,7 +110,7 @@ void BackwardEmitter::emitStates(int64_t layer) {
     program.endLoop();
 }
 
-void BackwardEmitter::emitCells(int64_t layer) {
+void RnnBackwardEmitter::emitCells(int64_t layer) {
   if (!isLstm(rnn))
     return;
   for (int64_t direction = 0; direction < s.directions; ++direction) {

@@ -39,7 +39,7 @@ void addColumns(StepEmitter &step, ArrayRef<utils::IteratorType> kinds) {
 
 } // namespace
 
-Binding BackwardEmitter::allOf(StringRef name, const Rows &from, int64_t timeStride) const {
+Binding RnnBackwardEmitter::allOf(StringRef name, const Rows &from, int64_t timeStride) const {
   Binding binding = states.bind(name, states.isOpen() ? states.ofAll(from) : from);
   Type element = binding.type.getElementType();
   if (states.isOpen()) {
@@ -57,7 +57,7 @@ Binding BackwardEmitter::allOf(StringRef name, const Rows &from, int64_t timeStr
   return binding;
 }
 
-Binding BackwardEmitter::factor(llvm::function_ref<Rows(AffineExpr)> at, int64_t timeStride, int64_t direction) {
+Binding RnnBackwardEmitter::factor(llvm::function_ref<Rows(AffineExpr)> at, int64_t timeStride, int64_t direction) {
   // With a single channel, the product may be a sum of one element, which needs K as one loop: uneven rows are copied.
   const Rows first = at(program.number(0));
   if (!states.hasLengths && !states.isOpen() && (isEven(first, timeStride) || first.channels > 1))
@@ -76,7 +76,7 @@ Binding BackwardEmitter::factor(llvm::function_ref<Rows(AffineExpr)> at, int64_t
   return allOf("x", placeAt(program.number(0)), everyStep(widest));
 }
 
-void BackwardEmitter::inChunks(MutableArrayRef<Binding> parts, llvm::function_ref<void()> call) {
+void RnnBackwardEmitter::inChunks(MutableArrayRef<Binding> parts, llvm::function_ref<void()> call) {
   if (!states.isOpen())
     return call();
   AffineExpr chunk = program.beginLoop(program.size(states.workspaceSize(WorkspaceChunks)));
@@ -94,13 +94,13 @@ void BackwardEmitter::inChunks(MutableArrayRef<Binding> parts, llvm::function_re
   program.endLoop();
 }
 
-void BackwardEmitter::fill(StringRef kind, const Binding &to) {
+void RnnBackwardEmitter::fill(StringRef kind, const Binding &to) {
   program.call(kind, {to}, [&](StepEmitter &step) { fillWithZeros(step, step[to.name]); });
 }
 
 /// Emits the product of the gates' gradients and W^T. Both directions add to one result for the first layer and for
 /// concatenated stacks; otherwise each direction has its own result.
-void BackwardEmitter::emitInputDiff(int64_t layer, int64_t direction) {
+void RnnBackwardEmitter::emitInputDiff(int64_t layer, int64_t direction) {
   if (layer == 0 && rnn.diffSrcLayer.isZero())
     return;
   const bool isShared = layer == 0 || isStacked(), isLast = direction + 1 == s.directions;
@@ -139,7 +139,7 @@ void BackwardEmitter::emitInputDiff(int64_t layer, int64_t direction) {
 }
 
 /// Emits a product into the gradient of weights, through a dense matrix if neither of its dims is contiguous.
-void BackwardEmitter::emitOuter(const Outer &outer, Binding left, Binding right) {
+void RnnBackwardEmitter::emitOuter(const Outer &outer, Binding left, Binding right) {
   const TensorDesc &desc = outer.desc;
   const bool hasGates = desc.ndims == 5;
   const int last = desc.ndims - 1;
@@ -152,7 +152,7 @@ void BackwardEmitter::emitOuter(const Outer &outer, Binding left, Binding right)
   const int64_t firstElement = outer.layer * desc.strides[0] + outer.direction * desc.strides[1] +
                                outer.firstRow * ofInput + outer.gates.first * ofGate;
   MLIRContext *mlir = builder.getContext();
-  Place place{outer.tensor.str(), program.number(firstElement * bytesOf(DataType::F32))};
+  BufferOffset place{outer.tensor.str(), program.number(firstElement * bytesOf(DataType::F32))};
   SmallVector<int64_t> shape = {inputs}, strides = {isDirect ? ofInput : gates * outputs};
   if (gates > 1 && isDirect && !isMerged)
     shape.push_back(gates), strides.push_back(ofGate), shape.push_back(outputs), strides.push_back(ofOutput);
@@ -206,8 +206,8 @@ void BackwardEmitter::emitOuter(const Outer &outer, Binding left, Binding right)
 }
 
 /// Emits the sums over K of `values`, [K, G, O], times `factors`, into rows of a tensor [L, D, G, O].
-void BackwardEmitter::emitColumns(StringRef tensor, const TensorDesc &desc, int64_t layer, int64_t direction,
-                                  int64_t firstRow, const Binding &values, const Rows *factors) {
+void RnnBackwardEmitter::emitColumns(StringRef tensor, const TensorDesc &desc, int64_t layer, int64_t direction,
+                                     int64_t firstRow, const Binding &values, const Rows *factors) {
   const int64_t start = layer * desc.strides[0] + direction * desc.strides[1] + firstRow * desc.strides[2];
   auto layout = StridedLayoutAttr::get(builder.getContext(), desc.offset0, {desc.strides[2], desc.strides[3]});
   Binding to{"to",
@@ -234,7 +234,7 @@ void BackwardEmitter::emitColumns(StringRef tensor, const TensorDesc &desc, int6
   });
 }
 
-void BackwardEmitter::emitWeightsDiff(int64_t layer, int64_t direction) {
+void RnnBackwardEmitter::emitWeightsDiff(int64_t layer, int64_t direction) {
   const AffineExpr start = program.number(0);
   auto gradients = [&](StringRef region, Gates gates) {
     return delta("delta", region, direction, start, gates, Span::All);
@@ -286,7 +286,7 @@ void BackwardEmitter::emitWeightsDiff(int64_t layer, int64_t direction) {
 }
 
 /// Emits the sums of the attention terms over channels, for each step and sequence.
-void BackwardEmitter::emitAttentionDiff() {
+void RnnBackwardEmitter::emitAttentionDiff() {
   const TensorDesc &desc = rnn.diffAttention;
   if (desc.isZero())
     return;
@@ -305,7 +305,7 @@ void BackwardEmitter::emitAttentionDiff() {
 }
 
 /// Like emitAttentionDiff(), but in a loop over time, for open sizes.
-void BackwardEmitter::emitAttentionSteps() {
+void RnnBackwardEmitter::emitAttentionSteps() {
   AffineExpr t = program.beginLoop(states.steps());
   Bindings bindings = {states.bind("terms", states.ofSteps("attention_terms", DataType::F32, s.dhc, 0, t))};
   rows.addVector(bindings, "to", states.tensor("diff_attention", rnn.diffAttention, t));

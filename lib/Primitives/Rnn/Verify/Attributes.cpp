@@ -56,8 +56,7 @@ Result<void> checkScales(const char *name, int32_t mask, const std::vector<float
 } // namespace
 
 Result<void> checkAttributes(const RnnDesc &rnn, const Attributes &attr) {
-  if (Result<void> ok = checkSupported(rnn, attr); !ok)
-    return ok;
+  QUERN_RETURN_IF_ERROR(checkSupported(rnn, attr));
   if (!isQuantized(rnn))
     return {};
   const RnnQuantization &q = attr.rnn;
@@ -67,8 +66,7 @@ Result<void> checkAttributes(const RnnDesc &rnn, const Attributes &attr) {
       !ok)
     return ok;
   if (!rnn.weightsProjection.isZero())
-    if (Result<void> ok = checkScales("weights_projection", q.projectionMask, q.projectionScales, 8, s.dic); !ok)
-      return ok;
+    QUERN_RETURN_IF_ERROR(checkScales("weights_projection", q.projectionMask, q.projectionScales, 8, s.dic));
   if (!std::isfinite(q.dataScale) || q.dataScale == 0 || !std::isfinite(q.dataShift))
     return invalidArguments("data scale is ", q.dataScale, " and data shift ", q.dataShift,
                             "; both must be finite and the scale not 0 (rnn C28)");

@@ -199,25 +199,20 @@ Result<void> checkScratch(const RnnDesc &rnn, const Shape &s) {
 } // namespace
 
 Result<void> checkDims(const RnnDesc &rnn) {
-  if (Result<void> ok = checkRanks(rnn); !ok)
-    return ok;
+  QUERN_RETURN_IF_ERROR(checkRanks(rnn));
   const Shape shape = Shape::of(rnn);
-  if (Result<void> ok = checkLimits(rnn, shape); !ok)
-    return ok;
+  QUERN_RETURN_IF_ERROR(checkLimits(rnn, shape));
   for (const Wanted &wanted : Table(rnn).all())
     for (size_t d = 0; d < wanted.dims.size() && !wanted.tensor.isZero(); ++d)
       if (wanted.tensor.dims[d] != wanted.dims[d].wanted)
         return mismatch(wanted, d);
-  if (Result<void> ok = checkGradients(rnn); !ok)
-    return ok;
-  if (Result<void> ok = checkScratch(rnn, shape); !ok)
-    return ok;
+  QUERN_RETURN_IF_ERROR(checkGradients(rnn));
+  QUERN_RETURN_IF_ERROR(checkScratch(rnn, shape));
   return checkRecurrence(rnn, shape);
 }
 
 Result<void> checkGivenWidths(const RnnDesc &given) {
-  if (Result<void> ok = checkDims(given); !ok)
-    return ok;
+  QUERN_RETURN_IF_ERROR(checkDims(given));
   const Shape s = Shape::of(given);
   if (s.sic != s.dhc)
     return invalidArguments("weights_iter has SIC ", s.sic, " and DHC ", s.dhc,

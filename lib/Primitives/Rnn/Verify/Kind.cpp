@@ -115,8 +115,7 @@ Result<void> checkAttention(const RnnDesc &rnn) {
 
 Result<void> checkKind(const RnnDesc &rnn) {
   for (auto check : {checkPropagation, checkAlgorithm, checkPresence, checkCells, checkAttention, checkGradients})
-    if (Result<void> ok = check(rnn); !ok)
-      return ok;
+    QUERN_RETURN_IF_ERROR(check(rnn));
   return {};
 }
 

@@ -154,11 +154,9 @@ Result<void> checkLayout(const NamedTensor &tensor, const RnnDesc &rnn, const At
 Result<void> checkTypes(const RnnDesc &rnn) {
   for (const NamedTensor &tensor : forwardTensors(rnn))
     if (!tensor.desc.isZero())
-      if (Result<void> ok = checkType(tensor, rnn); !ok)
-        return ok;
+      QUERN_RETURN_IF_ERROR(checkType(tensor, rnn));
   for (auto check : {checkUse, checkOpenStrides})
-    if (Result<void> ok = check(rnn); !ok)
-      return ok;
+    QUERN_RETURN_IF_ERROR(check(rnn));
   return checkGradients(rnn);
 }
 
@@ -166,12 +164,9 @@ Result<void> checkLayouts(const RnnDesc &rnn, const Attributes &attr, const Targ
   for (const NamedTensor &tensor : allTensors(rnn)) {
     if (tensor.desc.isZero() || tensor.desc.isAny())
       continue;
-    if (Result<void> ok = checkSums(tensor); !ok)
-      return ok;
-    if (Result<void> ok = checkLayout(tensor, rnn, attr, target); !ok)
-      return ok;
-    if (Result<void> ok = tensor.isOutput ? checkOutput(tensor) : Result<void>(); !ok)
-      return ok;
+    QUERN_RETURN_IF_ERROR(checkSums(tensor));
+    QUERN_RETURN_IF_ERROR(checkLayout(tensor, rnn, attr, target));
+    QUERN_RETURN_IF_ERROR(tensor.isOutput ? checkOutput(tensor) : Result<void>());
   }
   return {};
 }

@@ -19,12 +19,13 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::contractions;
+using namespace quern::schedule;
+using namespace quern::schedule::contractions;
 
-Emitter::Emitter(const Plan &plan)
+ContractionEmitter::ContractionEmitter(const ContractionPlan &plan)
     : NumberEmitter(plan.chain.problem), plan(plan), chain(plan.chain), problem(chain.problem) {}
 
-func::FuncOp Emitter::emit() {
+func::FuncOp ContractionEmitter::emit() {
   KernelTraits traits;
   traits.name = (problem.getName() + "_kernel").str();
   traits.plan = plan.text();
@@ -67,7 +68,7 @@ func::FuncOp Emitter::emit() {
   return kernel.function;
 }
 
-void Emitter::emitIteration(Value iteration) {
+void ContractionEmitter::emitIteration(Value iteration) {
   Value here = iteration, chunk = index(0);
   if (plan.chunks > 1 || openChunks) {
     Value chunks = openChunks ? openChunks : index(plan.chunks);
@@ -83,18 +84,18 @@ void Emitter::emitIteration(Value iteration) {
 }
 
 /// Returns the mask of a vector's existing columns, each repeated `perColumn` times.
-Value Emitter::columnMask(Value first, int64_t perColumn) {
+Value ContractionEmitter::columnMask(Value first, int64_t perColumn) {
   return prefixMask(create<arith::SubIOp>(index(plan.columns() * perColumn), linear(0, {{first, perColumn}})),
                     plan.lanes * perColumn);
 }
 
 /// Returns true if a vector may have no columns in the last masked tile.
-bool Emitter::mayMiss(int64_t vector) const {
+bool ContractionEmitter::mayMiss(int64_t vector) const {
   return tile.isMasked && (plan.tiles - 1) * plan.width() + vector * plan.lanes >= plan.columns();
 }
 
-Emitter::Lanes Emitter::lanesOf(int64_t vector) {
-  Lanes lanes{tile.first, vector * plan.lanes, {}, plan.lanes};
+ContractionEmitter::ColumnLanes ContractionEmitter::lanesOf(int64_t vector) {
+  ColumnLanes lanes{tile.first, vector * plan.lanes, {}, plan.lanes};
   if (tile.isMasked)
     lanes.mask = columnMask(linear(lanes.offset, {{tile.first, 1}}), 1);
   else
@@ -104,11 +105,11 @@ Emitter::Lanes Emitter::lanesOf(int64_t vector) {
 
 /// Computes the addresses of a tile's vectors. A vector without columns reads the tile's first vector in rhs, and the
 /// last whole vector elsewhere.
-void Emitter::placeVectors(Value at) {
-  SmallVector<Lanes, 4> ofRhs;
+void ContractionEmitter::placeVectors(Value at) {
+  SmallVector<ColumnLanes, 4> ofRhs;
   Values exist;
   for (int64_t v = 0; v < plan.columnVectors; ++v) {
-    Lanes lanes = lanesOf(v), read = lanes;
+    ColumnLanes lanes = lanesOf(v), read = lanes;
     Value exists;
     if (mayMiss(v)) {
       Value column = linear(lanes.offset, {{tile.first, 1}});
@@ -125,7 +126,7 @@ void Emitter::placeVectors(Value at) {
     Value base = tileAddress(n, at, tile.first);
     auto &places = tile.rhs.emplace_back();
     for (int64_t v = 0; v < plan.columnVectors; ++v) {
-      Place place{base, ofRhs[v].count ? product.rhsAt(v * plan.lanes) : 0, ofRhs[v]};
+      RhsAddress place{base, ofRhs[v].count ? product.rhsAt(v * plan.lanes) : 0, ofRhs[v]};
       if (exist[v]) {
         place.base = create<arith::SelectOp>(exist[v], linear(place.offset, {{base, 1}}), base);
         place.offset = 0;
@@ -135,7 +136,7 @@ void Emitter::placeVectors(Value at) {
   }
 }
 
-void Emitter::startTile(Value at, bool isLast) {
+void ContractionEmitter::startTile(Value at, bool isLast) {
   tile = {};
   tile.first = isLast ? index((plan.tiles - 1) * plan.width()) : linear(0, {{at, plan.width()}});
   tile.count = isLast ? plan.columns() - (plan.tiles - 1) * plan.width() : plan.width();
@@ -145,7 +146,7 @@ void Emitter::startTile(Value at, bool isLast) {
   group = {0, static_cast<unsigned>(chain.accumulators.size())};
 }
 
-void Emitter::emitTile(Value at, Value chunk, bool isLast) {
+void ContractionEmitter::emitTile(Value at, Value chunk, bool isLast) {
   startTile(at, isLast);
   emitShift();
   if (plan.matrices)
@@ -160,14 +161,14 @@ void Emitter::emitTile(Value at, Value chunk, bool isLast) {
     emitScratchRows(rows.begin, rows.end);
 }
 
-Emitter::RowRange Emitter::forBlocks(Value chunk, BlockBody body) {
+ContractionEmitter::RowRange ContractionEmitter::forBlocks(Value chunk, BlockBody body) {
   return chain.rows.isOpen() ? forOpenBlocks(chunk, body)
          : plan.chunks == 1  ? forAllBlocks(body)
                              : forBlocksOf(chunk, body);
 }
 
 /// Emits all rows as one chunk.
-Emitter::RowRange Emitter::forAllBlocks(function_ref<void(Value, int64_t)> body) {
+ContractionEmitter::RowRange ContractionEmitter::forAllBlocks(function_ref<void(Value, int64_t)> body) {
   chunkRow = index(0);
   auto emitBlocks = [&](int64_t begin, int64_t end, int64_t firstRow, int64_t height) {
     forCount(begin, end, [&](Value block) { body(linear(firstRow - begin * height, {{block, height}}), height); });
@@ -177,7 +178,7 @@ Emitter::RowRange Emitter::forAllBlocks(function_ref<void(Value, int64_t)> body)
   return {index(0), index(chain.rows)};
 }
 
-Value Emitter::firstRowOf(Value block) {
+Value ContractionEmitter::firstRowOf(Value block) {
   if (!plan.tallBlocks)
     return linear(0, {{block, plan.blockRows}});
   Value tall = create<arith::MinSIOp>(block, index(plan.tallBlocks));
@@ -185,7 +186,7 @@ Value Emitter::firstRowOf(Value block) {
 }
 
 /// Returns the rows of a chunk, if their number is known.
-Emitter::RowRange Emitter::rowsOf(Value chunk) {
+ContractionEmitter::RowRange ContractionEmitter::rowsOf(Value chunk) {
   if (plan.chunks == 1)
     return {index(0), index(chain.rows)};
   Value first = linear(0, {{chunk, plan.blocksPerChunk}});
@@ -193,7 +194,7 @@ Emitter::RowRange Emitter::rowsOf(Value chunk) {
 }
 
 /// Emits the rows of one of several chunks.
-Emitter::RowRange Emitter::forBlocksOf(Value chunk, function_ref<void(Value, int64_t)> body) {
+ContractionEmitter::RowRange ContractionEmitter::forBlocksOf(Value chunk, function_ref<void(Value, int64_t)> body) {
   Value first = linear(0, {{chunk, plan.blocksPerChunk}});
   Value last = create<arith::MinSIOp>(linear(plan.blocksPerChunk, {{first, 1}}), index(plan.blocks));
   auto emitBlocks = [&](Value begin, Value end, int64_t height) {
@@ -211,7 +212,7 @@ Emitter::RowRange Emitter::forBlocksOf(Value chunk, function_ref<void(Value, int
 }
 
 /// Emits the rows of a chunk if their number is open: as many of the tallest blocks as fit, then lower ones.
-Emitter::RowRange Emitter::forOpenBlocks(Value chunk, function_ref<void(Value, int64_t)> body) {
+ContractionEmitter::RowRange ContractionEmitter::forOpenBlocks(Value chunk, function_ref<void(Value, int64_t)> body) {
   chunkRow = linear(0, {{chunk, plan.chunkRows}});
   Value end = create<arith::MinSIOp>(linear(plan.chunkRows, {{chunkRow, 1}}), openRows), from = chunkRow;
   for (int64_t height : plan.heights) {
@@ -227,11 +228,11 @@ Emitter::RowRange Emitter::forOpenBlocks(Value chunk, function_ref<void(Value, i
 }
 
 /// Computes a block of sums completely, and stores them to scratch or runs the epilogue on them.
-void Emitter::emitBlock(Value row, int64_t rows) {
+void ContractionEmitter::emitBlock(Value row, int64_t rows) {
   Values sums = startSums(row, rows);
   if (plan.isShifted() && !plan.sumsShiftOnce) // accumulated like the sums of one more row
     sums.append(plan.perRow, splat(b.getI32IntegerAttr(0), plan.lanes));
-  for (ArrayRef<Plan::Step> bufferSets : plan.loops)
+  for (ArrayRef<ContractionPlan::Step> bufferSets : plan.loops)
     emitSums(bufferSets, row, rows, sums);
   if (static_cast<int64_t>(sums.size()) > rows * plan.perRow) {
     Values shift(sums.end() - plan.perRow, sums.end());
@@ -245,7 +246,7 @@ void Emitter::emitBlock(Value row, int64_t rows) {
       emitPoint({row, i}, tile.vectors[v], [&](unsigned accumulator) { return sums[sumIndex(i, accumulator, v)]; }, {});
 }
 
-Emitter::Values Emitter::startSums(Value row, int64_t rows) {
+ContractionEmitter::Values ContractionEmitter::startSums(Value row, int64_t rows) {
   Values sums(rows * plan.perRow);
   for (unsigned n = group.first; n < group.end; ++n) {
     const Accumulator &accumulator = chain.accumulators[n];
@@ -265,24 +266,24 @@ Emitter::Values Emitter::startSums(Value row, int64_t rows) {
 }
 
 /// Returns the address of a row's sums in scratch.
-Value Emitter::scratchAt(Value row) {
+Value ContractionEmitter::scratchAt(Value row) {
   return linear(0, {{tile.scratch, 1}, {row, plan.perRow * plan.lanes}, {chunkRow, -plan.perRow * plan.lanes}});
 }
 
-void Emitter::storeSums(Value row, ArrayRef<Value> sums) {
+void ContractionEmitter::storeSums(Value row, ArrayRef<Value> sums) {
   Value at = scratchAt(row);
   for (auto [n, sum] : llvm::enumerate(sums))
     if (sum) // only the group has sums
       create<vector::StoreOp>(sum, scratch, ValueRange{linear(static_cast<int64_t>(n) * plan.lanes, {{at, 1}})});
 }
 
-Value Emitter::startOf(const Accumulator &accumulator, const Row &row, const Lanes &lanes) {
+Value ContractionEmitter::startOf(const Accumulator &accumulator, const Row &row, const ColumnLanes &lanes) {
   if (accumulator.start)
     return evaluate(*accumulator.start, row, lanes, {})[0];
   return accumulator.fill ? splat(accumulator.fill, plan.lanes) : load(accumulator.at, row, lanes);
 }
 
-void Emitter::subtractShift(ArrayRef<Value> shift, Values &sums) {
+void ContractionEmitter::subtractShift(ArrayRef<Value> shift, Values &sums) {
   // The difference is computed once if all rows start from the same value.
   Values first(ArrayRef(sums).take_front(shift.size())), results;
   for (auto [n, sum] : llvm::enumerate(sums)) {

@@ -20,11 +20,11 @@
 #include <functional>
 #include <map>
 
-namespace quern::contractions {
+namespace quern::schedule::contractions {
 
-class Emitter : NumberEmitter {
+class ContractionEmitter : NumberEmitter {
 public:
-  explicit Emitter(const Plan &plan);
+  explicit ContractionEmitter(const ContractionPlan &plan);
   /// Writes the kernel after the problem.
   mlir::func::FuncOp emit();
 
@@ -32,17 +32,17 @@ private:
   /// The columns of one vector: all of its lanes, those of a mask, or the first `count`. A vector whose mask is empty
   /// is placed on columns that exist, because an access without an active lane takes hundreds of cycles if it touches
   /// an unmapped page.
-  struct Lanes {
+  struct ColumnLanes {
     Value first;    ///< a column, usually the first of the tile
     int64_t offset; ///< column of lane 0 relative to `first`: a constant, so that adjacent vectors share an address
     Value mask;     ///< null: no mask
     int64_t count;
   };
   /// Address of a vector of rhs: a value plus a constant, so that adjacent vectors share the value.
-  struct Place {
+  struct RhsAddress {
     Value base;
     int64_t offset;
-    Lanes lanes;
+    ColumnLanes lanes;
   };
   /// The tile that is being written.
   struct Tile {
@@ -50,8 +50,8 @@ private:
     Value scratch;     ///< first element of its sums
     int64_t count = 0; ///< existing columns; the tile's width if it is masked
     bool isMasked = false;
-    llvm::SmallVector<Lanes, 4> vectors;                ///< lanes of each vector of columns
-    llvm::SmallVector<llvm::SmallVector<Place>, 4> rhs; ///< addresses by product and vector of columns
+    llvm::SmallVector<ColumnLanes, 4> vectors;               ///< lanes of each vector of columns
+    llvm::SmallVector<llvm::SmallVector<RhsAddress>, 4> rhs; ///< addresses by product and vector of columns
     Values shift; ///< by sum of a row: the correction of shifted dots, if it is summed once
   };
   /// A row of the tile: a value plus a constant.
@@ -60,11 +60,11 @@ private:
     int64_t offset = 0;
   };
   /// Accumulators whose sums a block has.
-  struct Group {
+  struct AccumulatorGroup {
     unsigned first = 0, end = 0;
     bool contains(unsigned accumulator) const { return accumulator >= first && accumulator < end; }
   };
-  /// The buffers of one iteration of merged loops over K (Plan::loops).
+  /// The buffers of one iteration of merged loops over K (ContractionPlan::loops).
   struct Buffers {
     Value lhs;
     Values rhs; ///< one buffer for each product of the step
@@ -102,11 +102,11 @@ private:
   Value scratchAt(Value row);
   void storeSums(Value row, mlir::ArrayRef<Value> sums);
   Values startSums(Value row, int64_t rows);
-  Value startOf(const Accumulator &accumulator, const Row &row, const Lanes &lanes);
+  Value startOf(const Accumulator &accumulator, const Row &row, const ColumnLanes &lanes);
   void subtractShift(mlir::ArrayRef<Value> shift, Values &sums);
   void placeVectors(Value at);
   bool mayMiss(int64_t vector) const;
-  Lanes lanesOf(int64_t vector);
+  ColumnLanes lanesOf(int64_t vector);
   Value columnMask(Value first, int64_t perColumn);
   unsigned sumIndex(int64_t row, unsigned accumulator, int64_t vector) const {
     return static_cast<unsigned>((row * plan.columnVectors + vector) * static_cast<int64_t>(chain.accumulators.size()) +
@@ -133,21 +133,21 @@ private:
   Value loadCopy(Value step, size_t sum, int64_t vector);
 
   // Sums over K (Sums.cpp).
-  void emitSums(llvm::ArrayRef<Plan::Step> bufferSets, Value row, int64_t rows, Values &sums);
-  void emitLoops(llvm::ArrayRef<Plan::Step> bufferSets, Value row, int64_t rows, Values &sums);
+  void emitSums(llvm::ArrayRef<ContractionPlan::Step> bufferSets, Value row, int64_t rows, Values &sums);
+  void emitLoops(llvm::ArrayRef<ContractionPlan::Step> bufferSets, Value row, int64_t rows, Values &sums);
   void emitShift();
-  bool sumsShift(const Plan::Step &step, size_t sums, int64_t rows) const;
-  void emitStep(const Plan::Step &step, const Buffers &buffers, llvm::ArrayRef<Value> k, Value row, int64_t rows,
-                Values &sums);
-  void emitSteps(const Plan::Step &step, const Buffers &buffers, llvm::ArrayRef<Value> k, Value row, int64_t rows,
-                 Values &sums, int64_t together);
-  void emitRuns(const Plan::Step &step, const Buffers &buffers, llvm::ArrayRef<Value> k,
+  bool sumsShift(const ContractionPlan::Step &step, size_t sums, int64_t rows) const;
+  void emitStep(const ContractionPlan::Step &step, const Buffers &buffers, llvm::ArrayRef<Value> k, Value row,
+                int64_t rows, Values &sums);
+  void emitSteps(const ContractionPlan::Step &step, const Buffers &buffers, llvm::ArrayRef<Value> k, Value row,
+                 int64_t rows, Values &sums, int64_t together);
+  void emitRuns(const ContractionPlan::Step &step, const Buffers &buffers, llvm::ArrayRef<Value> k,
                 llvm::ArrayRef<LhsOfRows> ofSteps, Values &sums);
   void addTo(Values &sums, int64_t rows, Dot dot, llvm::ArrayRef<Value> lhs, const Loaded &rhs);
   llvm::SmallVector<Value, 4> lhsOfRows(const Product &product, Dot dot, llvm::ArrayRef<Value> ofRows, int64_t rows,
                                         int64_t step);
   Value lhsAt(const Product &product, llvm::ArrayRef<Value> k, Value row);
-  void loadStep(const Plan::Step &step, const Buffers &buffers, llvm::ArrayRef<Value> k, int64_t rows,
+  void loadStep(const ContractionPlan::Step &step, const Buffers &buffers, llvm::ArrayRef<Value> k, int64_t rows,
                 llvm::function_ref<void(Loaded)> take);
   Value endOfWholeGroups(Value begin, Value end, int64_t steps);
   void carry(Value begin, Value end, int64_t by, llvm::ArrayRef<unsigned> live, Values &sums,
@@ -157,8 +157,8 @@ private:
   Value rhsAt(unsigned number, llvm::ArrayRef<Value> k, size_t sum, int64_t vector);
   void prefetch(unsigned number, Value buffer, llvm::ArrayRef<Value> k, size_t sum, int64_t vector, int64_t rows);
   void prefetchNext(Value buffer, Value at);
-  Value loadStrided(Value buffer, Value at, const Lanes &lanes, Size stride, std::optional<int64_t> columns);
-  Value clampToColumns(int64_t lane, const Lanes &lanes, std::optional<int64_t> columns);
+  Value loadStrided(Value buffer, Value at, const ColumnLanes &lanes, Size stride, std::optional<int64_t> columns);
+  Value clampToColumns(int64_t lane, const ColumnLanes &lanes, std::optional<int64_t> columns);
   Value tileAddress(unsigned product, Value at, Value firstColumn);
 
   // Matrix registers (Matrices.cpp).
@@ -169,22 +169,22 @@ private:
   void startMatrices();
   void emitMatrixChunk(Value chunk);
   void forMatrices(Value count, llvm::function_ref<void(Value from, int64_t down)> body);
-  void copyLeftSteps(const Plan::Step &step, Value end);
+  void copyLeftSteps(const ContractionPlan::Step &step, Value end);
   void emitMatrixBlock(const MatrixBlock &block);
-  void emitMatrixStep(const Plan::Step &step, const MatrixBlock &block, Value k);
+  void emitMatrixStep(const ContractionPlan::Step &step, const MatrixBlock &block, Value k);
   void loadLhsMatrices(unsigned number, const MatrixBlock &block, Value k);
 
   // Elementwise ops (Epilogue.cpp).
   void emitScratchRows(Value begin, Value end);
-  void emitScratchVector(Value vector, const Lanes &lanes, Value begin, Value end);
-  void emitPoint(const Row &row, const Lanes &lanes, llvm::function_ref<Value(unsigned)> sum, KnownValues known);
-  Values evaluate(const PointOp &point, const Row &row, const Lanes &lanes, const KnownValues &known);
-  void transpose(const Plan::TransposedInput &transposed, const Lanes &lanes, Value begin, Value end);
-  Value copyOf(const Plan::TransposedInput &transposed);
-  Value transposedAt(const Plan::TransposedInput &transposed, Value row, int64_t rowOffset);
-  Value load(const TileAccess &access, const Row &row, const Lanes &lanes);
-  void store(Value v, const TileAccess &access, const Row &row, const Lanes &lanes);
-  Value address(const TileAccess &access, const Row &row, const Lanes &lanes);
+  void emitScratchVector(Value vector, const ColumnLanes &lanes, Value begin, Value end);
+  void emitPoint(const Row &row, const ColumnLanes &lanes, llvm::function_ref<Value(unsigned)> sum, KnownValues known);
+  Values evaluate(const PointOp &point, const Row &row, const ColumnLanes &lanes, const KnownValues &known);
+  void transpose(const ContractionPlan::TransposedInput &transposed, const ColumnLanes &lanes, Value begin, Value end);
+  Value copyOf(const ContractionPlan::TransposedInput &transposed);
+  Value transposedAt(const ContractionPlan::TransposedInput &transposed, Value row, int64_t rowOffset);
+  Value load(const TileAccess &access, const Row &row, const ColumnLanes &lanes);
+  void store(Value v, const TileAccess &access, const Row &row, const ColumnLanes &lanes);
+  Value address(const TileAccess &access, const Row &row, const ColumnLanes &lanes);
   /// Loads `count` elements from `at`, or those of the mask; the other elements of `lanes` are zero and not read.
   Value loadVector(Value memref, Value at, int64_t lanes, Value mask, int64_t count);
   Value loadScalar(Value memref, Value at);
@@ -193,7 +193,7 @@ private:
     return mlir::VectorType::get({plan.lanes * perLane}, element);
   }
 
-  const Plan &plan;
+  const ContractionPlan &plan;
   const Chain &chain;
   mlir::func::FuncOp problem;
   Value scratch;              ///< sums of a chunk: [row][vector][accumulator][lane]
@@ -202,12 +202,12 @@ private:
   bool hasTransposed = false; ///< true if the copies of plan.transposedInputs have the current vector
   KSlice slice;
   int64_t unrollIndex = 0; ///< index of the unrolled step whose rhs is being read
-  Group group;
+  AccumulatorGroup group;
   Value matrixHeight;          ///< rows of a matrix
   Values lhsCopies, rhsCopies; ///< by product: partial steps, padded with zeros
   Tile tile;
 };
 
-} // namespace quern::contractions
+} // namespace quern::schedule::contractions
 
 #endif // QUERN_SCHEDULE_CONTRACTION_CPU_EMITTER_H

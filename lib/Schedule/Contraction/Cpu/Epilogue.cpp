@@ -16,9 +16,10 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::contractions;
+using namespace quern::schedule;
+using namespace quern::schedule::contractions;
 
-void Emitter::emitScratchRows(Value begin, Value end) {
+void ContractionEmitter::emitScratchRows(Value begin, Value end) {
   if (tile.isMasked) { // masks are computed from the column, so one loop serves all vectors that have columns
     auto emitVector = [&](Value vector) {
       Value first = linear(0, {{tile.first, 1}, {vector, plan.lanes}});
@@ -38,7 +39,7 @@ void Emitter::emitScratchRows(Value begin, Value end) {
 }
 
 /// Emits one vector of columns for all rows of a chunk.
-void Emitter::emitScratchVector(Value vector, const Lanes &lanes, Value begin, Value end) {
+void ContractionEmitter::emitScratchVector(Value vector, const ColumnLanes &lanes, Value begin, Value end) {
   const AtOperation scope(*this, chain.epilogue.empty() ? loc : locationOf(chain.epilogue.back()));
   KnownValues hoisted;
   for (const PointOp &point : chain.epilogue) {
@@ -54,7 +55,7 @@ void Emitter::emitScratchVector(Value vector, const Lanes &lanes, Value begin, V
   for (auto [start, accumulator] : llvm::zip_equal(starts, chain.accumulators))
     if (plan.matrices && accumulator.startsAlike())
       start = startOf(accumulator, {index(0)}, lanes);
-  for (const Plan::TransposedInput &transposed : plan.transposedInputs)
+  for (const ContractionPlan::TransposedInput &transposed : plan.transposedInputs)
     transpose(transposed, lanes, begin, end);
   hasTransposed = true;
   int64_t accumulators = static_cast<int64_t>(chain.accumulators.size());
@@ -74,19 +75,21 @@ void Emitter::emitScratchVector(Value vector, const Lanes &lanes, Value begin, V
   hasTransposed = false;
 }
 
-Value Emitter::copyOf(const Plan::TransposedInput &transposed) {
+Value ContractionEmitter::copyOf(const ContractionPlan::TransposedInput &transposed) {
   const Type element = transposed.input.element();
   return copiesAt(transposed.bytes, (plan.scratchRows + 2 * transposeUnit(element)) * plan.lanes, element);
 }
 
 /// Returns the address of a row of the copy, `rowOffset` rows after `row`.
-Value Emitter::transposedAt(const Plan::TransposedInput &transposed, Value row, int64_t rowOffset) {
+Value ContractionEmitter::transposedAt(const ContractionPlan::TransposedInput &transposed, Value row,
+                                       int64_t rowOffset) {
   const int64_t unit = transposeUnit(transposed.input.element());
   return linear((unit + rowOffset) * plan.lanes, {{row, plan.lanes}, {chunkRow, -plan.lanes}});
 }
 
 /// Transposes a vector of columns into the copy, by the rows of a square; the last square overlaps the one before it.
-void Emitter::transpose(const Plan::TransposedInput &transposed, const Lanes &lanes, Value begin, Value end) {
+void ContractionEmitter::transpose(const ContractionPlan::TransposedInput &transposed, const ColumnLanes &lanes,
+                                   Value begin, Value end) {
   const TileAccess &in = transposed.input;
   const int64_t unit = transposeUnit(in.element());
   Value memref = kernel.arguments.lookup(in.base), copy = copyOf(transposed);
@@ -115,7 +118,8 @@ void Emitter::transpose(const Plan::TransposedInput &transposed, const Lanes &la
       unit);
 }
 
-void Emitter::emitPoint(const Row &row, const Lanes &lanes, function_ref<Value(unsigned)> sum, KnownValues known) {
+void ContractionEmitter::emitPoint(const Row &row, const ColumnLanes &lanes, function_ref<Value(unsigned)> sum,
+                                   KnownValues known) {
   if (!lanes.count)
     return;
   for (auto [n, accumulator] : llvm::enumerate(chain.accumulators)) {
@@ -136,7 +140,8 @@ void Emitter::emitPoint(const Row &row, const Lanes &lanes, function_ref<Value(u
   }
 }
 
-Emitter::Values Emitter::evaluate(const PointOp &point, const Row &row, const Lanes &lanes, const KnownValues &known) {
+ContractionEmitter::Values ContractionEmitter::evaluate(const PointOp &point, const Row &row, const ColumnLanes &lanes,
+                                                        const KnownValues &known) {
   return contractions::evaluate(
       b, point, known,
       {.captured = [&](Value scalar) { return captured(scalar, plan.lanes); },
@@ -144,7 +149,7 @@ Emitter::Values Emitter::evaluate(const PointOp &point, const Row &row, const La
        .adapt = [&](Operation *clone) { clone->getResult(0).setType(vec(clone->getResult(0).getType())); }});
 }
 
-Value Emitter::address(const TileAccess &access, const Row &row, const Lanes &lanes) {
+Value ContractionEmitter::address(const TileAccess &access, const Row &row, const ColumnLanes &lanes) {
   Value column = index(lanes.offset);
   return linear(access.offset, {{row.value, access.row},
                                 {index(row.offset), access.row},
@@ -152,12 +157,12 @@ Value Emitter::address(const TileAccess &access, const Row &row, const Lanes &la
                                 {column, access.column}});
 }
 
-Value Emitter::load(const TileAccess &access, const Row &row, const Lanes &lanes) {
+Value ContractionEmitter::load(const TileAccess &access, const Row &row, const ColumnLanes &lanes) {
   Value memref = kernel.arguments.lookup(access.base), at = address(access, row, lanes);
   if (!access.column)
     return create<vector::BroadcastOp>(vec(access.element()), loadScalar(memref, at));
-  auto *transposed =
-      llvm::find_if(plan.transposedInputs, [&](const Plan::TransposedInput &own) { return own.input == access; });
+  auto *transposed = llvm::find_if(plan.transposedInputs,
+                                   [&](const ContractionPlan::TransposedInput &own) { return own.input == access; });
   if (hasTransposed && transposed != plan.transposedInputs.end())
     return create<vector::LoadOp>(vec(access.element()), copyOf(*transposed),
                                   ValueRange{transposedAt(*transposed, row.value, row.offset)});
@@ -166,14 +171,14 @@ Value Emitter::load(const TileAccess &access, const Row &row, const Lanes &lanes
   return loadVector(memref, at, plan.lanes, lanes.mask, lanes.count);
 }
 
-Value Emitter::loadScalar(Value memref, Value at) {
+Value ContractionEmitter::loadScalar(Value memref, Value at) {
   SmallVector<Value, 1> indices;
   if (cast<MemRefType>(memref.getType()).getRank())
     indices.push_back(at);
   return create<memref::LoadOp>(memref, indices);
 }
 
-Value Emitter::loadVector(Value memref, Value at, int64_t lanes, Value mask, int64_t count) {
+Value ContractionEmitter::loadVector(Value memref, Value at, int64_t lanes, Value mask, int64_t count) {
   Type element = cast<MemRefType>(memref.getType()).getElementType();
   auto type = VectorType::get({lanes}, element);
   if (mask)
@@ -187,7 +192,7 @@ Value Emitter::loadVector(Value memref, Value at, int64_t lanes, Value mask, int
   return create<vector::FromElementsOp>(type, elements);
 }
 
-void Emitter::store(Value v, const TileAccess &access, const Row &row, const Lanes &lanes) {
+void ContractionEmitter::store(Value v, const TileAccess &access, const Row &row, const ColumnLanes &lanes) {
   Value memref = kernel.arguments.lookup(access.base), at = address(access, row, lanes);
   if (lanes.mask) {
     create<vector::MaskedStoreOp>(memref, ValueRange{at}, lanes.mask, v);

@@ -15,13 +15,14 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::contractions;
+using namespace quern::schedule;
+using namespace quern::schedule::contractions;
 
 /// Fewer steps are multiplied about as fast as their sums are fetched.
 constexpr int64_t minPrefetchSteps = 256;
 
 /// Runs `body` for the tiles; the last one has separate code if the plan's tail does.
-void Emitter::forTiles(TileRange tiles, function_ref<void()> body) {
+void ContractionEmitter::forTiles(TileRange tiles, function_ref<void()> body) {
   const KSlices &slices = *plan.slices;
   const Value first = tiles.begin, end = tiles.end;
   auto emit = [&](Value number, bool isLast) {
@@ -42,7 +43,7 @@ void Emitter::forTiles(TileRange tiles, function_ref<void()> body) {
 }
 
 /// Creates a loop over groups of tiles if all rows are one chunk, otherwise over chunks.
-scf::ForOp Emitter::makeSlicedLoop() {
+scf::ForOp ContractionEmitter::makeSlicedLoop() {
   if (plan.chunks == 1)
     return create<scf::ForOp>(kernel.begin(), kernel.end(), index(plan.slices->tiles));
   Value tiles = index(plan.tiles), end = linear(plan.tiles - 1, {{kernel.end(), 1}});
@@ -51,7 +52,7 @@ scf::ForOp Emitter::makeSlicedLoop() {
 }
 
 /// The iterations of one chunk that this call computes share the copy of lhs.
-void Emitter::emitSlicedLoop(Value at) {
+void ContractionEmitter::emitSlicedLoop(Value at) {
   const int64_t together = plan.slices->tiles;
   if (plan.chunks == 1)
     return emitSlices({at, smaller(linear(together, {{at, 1}}), kernel.end())}, index(0));
@@ -62,7 +63,7 @@ void Emitter::emitSlicedLoop(Value at) {
       together);
 }
 
-void Emitter::emitSlices(TileRange tiles, Value chunk) {
+void ContractionEmitter::emitSlices(TileRange tiles, Value chunk) {
   const KSlices &slices = *plan.slices;
   const RowRange rows = rowsOf(chunk);
   if (slices.parts == 1)
@@ -81,7 +82,7 @@ void Emitter::emitSlices(TileRange tiles, Value chunk) {
 }
 
 /// Computes one slice of K, or all of K, for the tiles of an iteration.
-void Emitter::emitPart(TileRange tiles, Value chunk, RowRange rows, Value begin) {
+void ContractionEmitter::emitPart(TileRange tiles, Value chunk, RowRange rows, Value begin) {
   const KSlices &slices = *plan.slices;
   slice = {begin, smaller(linear(slices.steps, {{begin, 1}}), index(slices.product.steps())), {}, {}};
   if (slices.hasLhs)
@@ -112,7 +113,7 @@ void Emitter::emitPart(TileRange tiles, Value chunk, RowRange rows, Value begin)
 }
 
 /// Prefetches the initial sums of the next block: its rows are too far from each other for hardware prefetchers.
-void Emitter::prefetchStarts(Value row, int64_t rows) {
+void ContractionEmitter::prefetchStarts(Value row, int64_t rows) {
   for (const Accumulator &accumulator : chain.accumulators) {
     if (accumulator.start || accumulator.fill || !accumulator.at.isArgument())
       continue;
@@ -125,7 +126,7 @@ void Emitter::prefetchStarts(Value row, int64_t rows) {
 }
 
 /// Runs `body` for the steps of a slice, each with its indices along K.
-void Emitter::forSteps(function_ref<void(Value step, ArrayRef<Value> k)> body) {
+void ContractionEmitter::forSteps(function_ref<void(Value step, ArrayRef<Value> k)> body) {
   const KSlices &slices = *plan.slices;
   if (!slices.hasPairs)
     return forRange(slice.begin, slice.end, [&](Value k) { body(k, k); });
@@ -138,15 +139,15 @@ void Emitter::forSteps(function_ref<void(Value step, ArrayRef<Value> k)> body) {
 }
 
 /// Returns a vector in the form in which a copy stores it.
-Value Emitter::copyOf(const Product::Factor &from, const Product::Factor &to, ArrayRef<Value> k,
-                      function_ref<Value(Value)> load) {
+Value ContractionEmitter::copyOf(const Product::Factor &from, const Product::Factor &to, ArrayRef<Value> k,
+                                 function_ref<Value(Value)> load) {
   Value first = load(k[0]);
   if (plan.slices->hasPairs)
     return makePairs(b, chain.products[0], first, k.size() > 1 ? load(k[1]) : zeros(vec(b.getBF16Type())));
   return to.conversions.empty() ? convert(b, from, first) : first;
 }
 
-Value Emitter::copiesAt(int64_t bytes, int64_t elements, Type element) {
+Value ContractionEmitter::copiesAt(int64_t bytes, int64_t elements, Type element) {
   return atEntry([&] {
     auto type = MemRefType::get({elements}, element);
     return create<memref::ViewOp>(type, kernel.scratch, index(bytes), ValueRange()).getResult();
@@ -154,7 +155,7 @@ Value Emitter::copiesAt(int64_t bytes, int64_t elements, Type element) {
 }
 
 /// Copies rows by the vector; the last vector overlaps the one before it.
-void Emitter::copyLhs(RowRange rows) {
+void ContractionEmitter::copyLhs(RowRange rows) {
   const KSlices &slices = *plan.slices;
   const Product &from = chain.products[0], &to = slices.product;
   Value copy = copiesAt(slices.lhsCopy, slices.steps * slices.lhsStride, plan.copied(to.lhs)),
@@ -179,7 +180,7 @@ void Emitter::copyLhs(RowRange rows) {
   slice.lhs = copy;
 }
 
-void Emitter::copyRhs() {
+void ContractionEmitter::copyRhs() {
   const KSlices &slices = *plan.slices;
   const Product &from = chain.products[0];
   Value copy =
@@ -196,13 +197,13 @@ void Emitter::copyRhs() {
   slice.rhs = copy;
 }
 
-Value Emitter::copyAt(Value step, size_t sum, int64_t vector) {
+Value ContractionEmitter::copyAt(Value step, size_t sum, int64_t vector) {
   const int64_t ofStep = plan.elementsOfStep(plan.slices->product), ofVector = plan.lanes * plan.slices->product.packed;
   return linear((static_cast<int64_t>(sum) * plan.columnVectors + vector) * ofVector + unrollIndex * ofStep,
                 {{step, ofStep}, {slice.begin, -ofStep}});
 }
 
-Value Emitter::loadCopy(Value step, size_t sum, int64_t vector) {
+Value ContractionEmitter::loadCopy(Value step, size_t sum, int64_t vector) {
   const Product &product = plan.slices->product;
   auto type = VectorType::get({plan.lanes * product.packed}, plan.copied(product.rhs));
   return create<vector::LoadOp>(type, slice.rhs, ValueRange{copyAt(step, sum, vector)});

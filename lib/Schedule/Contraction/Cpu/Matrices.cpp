@@ -20,7 +20,8 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::contractions;
+using namespace quern::schedule;
+using namespace quern::schedule::contractions;
 
 static int64_t elementsOfRow(const Product::Factor &factor) { return matrices::rowBytes / bytesOf(factor.element()); }
 
@@ -31,7 +32,7 @@ static int64_t wholeSteps(const Product &product) { return (product.steps() - st
 static int64_t rhsStep(const Product &product) { return product.reduced.empty() ? 0 : product.reduced[0].rhs.known(); }
 
 /// Emits, before the entry: the height of matrices, their configuration, and zeros in the padding of the copies.
-void Emitter::startMatrices() {
+void ContractionEmitter::startMatrices() {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(entry);
   const Matrices &own = *plan.matrices;
@@ -67,12 +68,12 @@ void Emitter::startMatrices() {
   }
 }
 
-void Emitter::emitMatrixChunk(Value chunk) {
+void ContractionEmitter::emitMatrixChunk(Value chunk) {
   Value begin = linear(0, {{chunk, plan.chunkRows}});
   Value end = smaller(linear(plan.chunkRows, {{begin, 1}}), index(chain.rows));
   Value lastRow = difference(end, matrixHeight);
   chunkRow = smaller(begin, lastRow);
-  for (const Plan::Step &step : plan.steps())
+  for (const ContractionPlan::Step &step : plan.steps())
     copyLeftSteps(step, end);
   int64_t height = plan.matrices->height;
   Value count =
@@ -93,7 +94,7 @@ void Emitter::emitMatrixChunk(Value chunk) {
 }
 
 /// Splits `count` vertically adjacent matrices into as many of the tallest blocks as fit, then lower ones.
-void Emitter::forMatrices(Value count, function_ref<void(Value from, int64_t down)> body) {
+void ContractionEmitter::forMatrices(Value count, function_ref<void(Value from, int64_t down)> body) {
   Value from = index(0);
   for (int64_t down = plan.matrices->down; down; --down) {
     std::optional<int64_t> known = getConstantIntValue(count), begin = getConstantIntValue(from);
@@ -109,7 +110,7 @@ void Emitter::forMatrices(Value count, function_ref<void(Value from, int64_t dow
 }
 
 /// Copies the steps that do not fill a matrix, for all rows and for all vectors of the tile.
-void Emitter::copyLeftSteps(const Plan::Step &step, Value end) {
+void ContractionEmitter::copyLeftSteps(const ContractionPlan::Step &step, Value end) {
   const Product &first = chain.products[step[0]];
   int64_t left = stepsLeft(first), done = wholeSteps(first) * matrices::rows;
   if (!left)
@@ -131,7 +132,7 @@ void Emitter::copyLeftSteps(const Plan::Step &step, Value end) {
       int64_t wide = plan.lanes * product.packed, to = 0;
       for (const Product::Sum &sum : product.sums)
         for (int64_t v = 0; v < plan.columnVectors; ++v, to += matrices::rows * wide) {
-          const Place &place = tile.rhs[n][v];
+          const RhsAddress &place = tile.rhs[n][v];
           Value at =
               linear(sum.offset + place.offset + done * rhsStep(product), {{place.base, 1}, {k, rhsStep(product)}});
           Value loaded = keepTaken(b, product, loadVector(source, at, wide, Value(), wide), plan.lanes);
@@ -141,7 +142,7 @@ void Emitter::copyLeftSteps(const Plan::Step &step, Value end) {
 }
 
 /// Emits all of K for one block of matrices and stores the sums to scratch.
-void Emitter::emitMatrixBlock(const MatrixBlock &block) {
+void ContractionEmitter::emitMatrixBlock(const MatrixBlock &block) {
   const Matrices &own = *plan.matrices;
   int64_t down = static_cast<int64_t>(block.rows.size()), ofRow = plan.perRow * plan.lanes;
   auto forSums = [&](function_ref<void(int64_t, int64_t)> body) {
@@ -150,7 +151,7 @@ void Emitter::emitMatrixBlock(const MatrixBlock &block) {
         body(below, beside);
   };
   forSums([&](int64_t below, int64_t beside) { matrices::clear(b, loc, own.sums(below, beside)); });
-  for (const Plan::Step &step : plan.steps()) {
+  for (const ContractionPlan::Step &step : plan.steps()) {
     const Product &first = chain.products[step[0]];
     forCount(0, wholeSteps(first), [&](Value k) { emitMatrixStep(step, block, k); });
     if (stepsLeft(first))
@@ -163,7 +164,7 @@ void Emitter::emitMatrixBlock(const MatrixBlock &block) {
 }
 
 /// Emits one step for the sums of a block; a null `k` means the step from the copies.
-void Emitter::emitMatrixStep(const Plan::Step &step, const MatrixBlock &block, Value k) {
+void ContractionEmitter::emitMatrixStep(const ContractionPlan::Step &step, const MatrixBlock &block, Value k) {
   const Matrices &own = *plan.matrices;
   int64_t next = own.firstRhs();
   bool isLhsLoaded = false;
@@ -178,7 +179,7 @@ void Emitter::emitMatrixStep(const Plan::Step &step, const MatrixBlock &block, V
           loadLhsMatrices(step[0], block, k);
         int64_t copied =
             (static_cast<int64_t>(number) * plan.columnVectors + v) * matrices::rows * plan.lanes * product.packed;
-        const Place &place = tile.rhs[n][v];
+        const RhsAddress &place = tile.rhs[n][v];
         if (k)
           matrices::load(b, loc, next,
                          {kernel.arguments.lookup(product.rhs.base),
@@ -193,7 +194,7 @@ void Emitter::emitMatrixStep(const Plan::Step &step, const MatrixBlock &block, V
   }
 }
 
-void Emitter::loadLhsMatrices(unsigned number, const MatrixBlock &block, Value k) {
+void ContractionEmitter::loadLhsMatrices(unsigned number, const MatrixBlock &block, Value k) {
   const Product &product = chain.products[number];
   int64_t elements = elementsOfRow(product.lhs);
   for (auto [below, row] : llvm::enumerate(block.rows)) {

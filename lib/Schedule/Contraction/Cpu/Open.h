@@ -17,7 +17,7 @@
 
 #include "Schedule/Contraction/Dots.h"
 
-namespace quern::contractions {
+namespace quern::schedule::contractions {
 
 struct OpenPlan {
   OpenPlan(const Chain &chain, const ContractionStrategy &strategy) : chain(chain), strategy(strategy) {}
@@ -62,6 +62,6 @@ mlir::LogicalResult planOpen(OpenPlan &plan, std::string &whyNot);
 /// Writes the kernel of a planned product after the problem.
 mlir::func::FuncOp emitOpen(const OpenPlan &plan);
 
-} // namespace quern::contractions
+} // namespace quern::schedule::contractions
 
 #endif // QUERN_SCHEDULE_CONTRACTION_CPU_OPEN_H

@@ -12,7 +12,8 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::contractions;
+using namespace quern::schedule;
+using namespace quern::schedule::contractions;
 
 /// Returns the address of a vector of the tile at a step.
 Value OpenEmitter::copyAt(Value k, Value partBegin, Value vector) {

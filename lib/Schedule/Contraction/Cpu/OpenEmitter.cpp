@@ -17,7 +17,8 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::contractions;
+using namespace quern::schedule;
+using namespace quern::schedule::contractions;
 
 func::FuncOp OpenEmitter::emit() {
   KernelTraits traits;
@@ -413,4 +414,4 @@ Value OpenEmitter::load(const TileAccess &access, Value row, Value column, int64
   return lanes ? create<vector::BroadcastOp>(VectorType::get({lanes}, access.element()), element).getResult() : element;
 }
 
-func::FuncOp quern::contractions::emitOpen(const OpenPlan &plan) { return OpenEmitter(plan).emit(); }
+func::FuncOp quern::schedule::contractions::emitOpen(const OpenPlan &plan) { return OpenEmitter(plan).emit(); }

@@ -17,7 +17,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
-namespace quern::contractions {
+namespace quern::schedule::contractions {
 
 class OpenEmitter : NumberEmitter {
 public:
@@ -121,6 +121,6 @@ private:
   Range rows;                            ///< rows of the chunk
 };
 
-} // namespace quern::contractions
+} // namespace quern::schedule::contractions
 
 #endif // QUERN_SCHEDULE_CONTRACTION_CPU_OPENEMITTER_H

@@ -13,7 +13,8 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::contractions;
+using namespace quern::schedule;
+using namespace quern::schedule::contractions;
 
 namespace {
 
@@ -107,7 +108,7 @@ const char *whyNotOpen(const Chain &chain, const ContractionStrategy &strategy) 
 
 } // namespace
 
-LogicalResult quern::contractions::planOpen(OpenPlan &plan, std::string &whyNot) {
+LogicalResult quern::schedule::contractions::planOpen(OpenPlan &plan, std::string &whyNot) {
   const Chain &chain = plan.chain;
   const ContractionStrategy &strategy = plan.strategy;
   if (const char *reason = whyNotOpen(chain, strategy)) {

@@ -22,13 +22,14 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::contractions;
+using namespace quern::schedule;
+using namespace quern::schedule::contractions;
 
 namespace {
 
-class Planner {
+class ContractionPlanner {
 public:
-  Planner(Plan &plan, std::string &whyNot)
+  ContractionPlanner(ContractionPlan &plan, std::string &whyNot)
       : plan(plan), chain(plan.chain), strategy(plan.strategy), rows(plan), whyNot(whyNot) {}
   LogicalResult run();
 
@@ -45,7 +46,7 @@ private:
   void chooseTail();
   void groupProducts();
 
-  Plan &plan;
+  ContractionPlan &plan;
   const Chain &chain;
   const ContractionStrategy &strategy;
   RowSplit rows;
@@ -57,7 +58,7 @@ constexpr int64_t besideSums = 2;
 
 /// Returns true if every tile's vectors have the same relative addresses as those of the first, with equally spaced
 /// lanes. Columns of a tile past those of the factor are not read.
-bool Planner::fits(const Product &product) {
+bool ContractionPlanner::fits(const Product &product) {
   int64_t width = plan.width(), stride = product.rhsAt(width), readable = product.readable.known();
   bool isUniform = true;
   for (int64_t tile = 0; tile < plan.tiles; ++tile) {
@@ -75,7 +76,7 @@ bool Planner::fits(const Product &product) {
   return true;
 }
 
-bool Planner::chooseTile(int64_t columnVectors) {
+bool ContractionPlanner::chooseTile(int64_t columnVectors) {
   plan.columnVectors = columnVectors;
   plan.groupSize = static_cast<int64_t>(chain.accumulators.size());
   plan.perRow = plan.groupSize * columnVectors;
@@ -85,7 +86,7 @@ bool Planner::chooseTile(int64_t columnVectors) {
 }
 
 /// Returns true if this many vectors of each product read more of rhs than L1 keeps.
-bool Planner::isBeyondFirst(int64_t vectors) const {
+bool ContractionPlanner::isBeyondFirst(int64_t vectors) const {
   int64_t bytes = 0;
   for (const Product &product : chain.products)
     bytes += product.steps() * product.packed * vectors * plan.lanes * bytesOf(product.rhs.element());
@@ -94,7 +95,7 @@ bool Planner::isBeyondFirst(int64_t vectors) const {
 
 /// Returns the vectors of one accumulator per tile. Blocks of few rows are wider: more sums are then in flight, and a
 /// step reads longer runs. If narrower tiles let a few more rows form one block, rhs is read once.
-int64_t Planner::widest() const {
+int64_t ContractionPlanner::widest() const {
   int64_t accumulators = chain.accumulators.size(), wanted = strategy.vectors, registers = strategy.registers;
   const int64_t rows = chain.rows.isOpen() ? 0 : llvm::alignTo(chain.rows.known(), plan.rowsPerPatch());
   if (plan.matrices)
@@ -117,7 +118,7 @@ int64_t Planner::widest() const {
 
 /// Returns true if matrix registers can compute all products and enough of each matrix is used. They do not support
 /// masks, which a panel that ends within a vector needs.
-bool Planner::takesMatrices() {
+bool ContractionPlanner::takesMatrices() {
   int64_t steps = 0;
   SmallVector<Dot, 4> dots;
   for (auto [product, byVectors] : llvm::zip_equal(chain.products, plan.dots)) {
@@ -134,7 +135,7 @@ bool Planner::takesMatrices() {
 }
 
 /// The copies follow the sums in scratch.
-void Planner::placeSlices(KSlices &slices) {
+void ContractionPlanner::placeSlices(KSlices &slices) {
   slices.rhsCopy = plan.scratchBytes;
   if (slices.hasRhs)
     plan.scratchBytes += slices.steps * plan.elementsOfStep(slices.product) * bytesOf(plan.copied(slices.product.rhs));
@@ -144,11 +145,11 @@ void Planner::placeSlices(KSlices &slices) {
 }
 
 /// The copies follow the sums in scratch; products that share lhs share its copy.
-void Planner::placeCopies() {
+void ContractionPlanner::placeCopies() {
   Matrices &own = *plan.matrices;
   own.lhsCopies.assign(chain.products.size(), 0);
   own.rhsCopies = own.lhsCopies;
-  for (const Plan::Step &step : plan.steps())
+  for (const ContractionPlan::Step &step : plan.steps())
     if (stepsLeft(chain.products[step[0]])) {
       own.lhsCopies[step[0]] = plan.scratchBytes;
       plan.scratchBytes += plan.scratchRows * matrices::rowBytes;
@@ -163,7 +164,7 @@ void Planner::placeCopies() {
 }
 
 /// Transposes inputs whose type and rows fit whole squares; others are read element by element.
-void Planner::placeTransposedInputs() {
+void ContractionPlanner::placeTransposedInputs() {
   if (!plan.scratchRows || chain.rows.isOpen())
     return;
   for (const PointOp &point : chain.epilogue)
@@ -171,7 +172,7 @@ void Planner::placeTransposedInputs() {
       if (point.isPerColumn || !in.base || !in.isArgument() || in.column <= 1 || in.row != 1)
         continue;
       const int64_t unit = transposeUnit(in.element()), bytes = bytesOf(in.element());
-      auto isSame = [&](const Plan::TransposedInput &other) { return other.input == in; };
+      auto isSame = [&](const ContractionPlan::TransposedInput &other) { return other.input == in; };
       if (plan.lanes % unit || chain.rows.isBelow(unit) || transposeScratch(in.element(), plan.lanes) ||
           llvm::any_of(plan.transposedInputs, isSame))
         continue;
@@ -180,7 +181,7 @@ void Planner::placeTransposedInputs() {
     }
 }
 
-void Planner::chooseTail() {
+void ContractionPlanner::chooseTail() {
   bool isPartial = plan.tiles * plan.width() != plan.columns();
   if (!isPartial)
     return;
@@ -206,10 +207,10 @@ void Planner::chooseTail() {
   plan.tail = strategy.narrowestMask && narrowest >= strategy.narrowestMask ? Tail::Masked : Tail::Separate;
 }
 
-void Planner::groupProducts() {
-  SmallVector<Plan::Step> steps;
+void ContractionPlanner::groupProducts() {
+  SmallVector<ContractionPlan::Step> steps;
   for (unsigned i = 0; i < chain.products.size(); ++i) {
-    auto shares = [&](const Plan::Step &step) {
+    auto shares = [&](const ContractionPlan::Step &step) {
       return plan.dots[step[0]] == plan.dots[i] && chain.products[step[0]].sharesLhs(chain.products[i]);
     };
     auto *found = llvm::find_if(steps, shares);
@@ -218,11 +219,11 @@ void Planner::groupProducts() {
     else
       found->push_back(i);
   }
-  auto areAlike = [&](const Plan::Step &a, const Plan::Step &b) {
+  auto areAlike = [&](const ContractionPlan::Step &a, const ContractionPlan::Step &b) {
     auto like = [&](unsigned i, unsigned j) { return chain.products[i].isAlike(chain.products[j]); };
     return llvm::equal(a, b, like);
   };
-  for (Plan::Step &step : steps)
+  for (ContractionPlan::Step &step : steps)
     if (!plan.loops.empty() && areAlike(plan.loops.back()[0], step))
       plan.loops.back().push_back(step);
     else
@@ -232,7 +233,7 @@ void Planner::groupProducts() {
 /// Chooses tiles of at most `most` vectors for each accumulator. Prefers narrower tiles that every factor fills, if
 /// their sums are independent enough and blocks have more than one row; and narrower ones again if that saves a tenth
 /// of the columns computed past the last one.
-bool Planner::chooseTiles(int64_t most) {
+bool ContractionPlanner::chooseTiles(int64_t most) {
   int64_t vectors = ceilDiv(plan.columns(), plan.lanes), even = ceilDiv(vectors, ceilDiv(vectors, most));
   auto isBalanced = [&] { return plan.columnVectors == 1 || plan.matrices || chain.rows == 1 || rows.maxRows() > 1; };
   auto fillsTiles = [&] {
@@ -256,7 +257,7 @@ bool Planner::chooseTiles(int64_t most) {
   return found;
 }
 
-LogicalResult Planner::run() {
+LogicalResult ContractionPlanner::run() {
   plan.lanes = strategy.vectorBytes / bytesOf(chain.sumType());
   for (const Product &product : chain.products)
     plan.dots.push_back(chooseDot(product, strategy));
@@ -297,21 +298,21 @@ int64_t contractions::stepsLeft(const Product &product) {
   return product.taken < product.packed ? product.steps() : product.steps() % matrices::rows;
 }
 
-SmallVector<Plan::Step, 4> Plan::steps() const {
+SmallVector<ContractionPlan::Step, 4> ContractionPlan::steps() const {
   SmallVector<Step, 4> all;
   for (ArrayRef<Step> bufferSets : loops)
     all.append(bufferSets.begin(), bufferSets.end());
   return all;
 }
 
-bool Plan::hasGroups() const { return groupSize < static_cast<int64_t>(chain.accumulators.size()); }
+bool ContractionPlan::hasGroups() const { return groupSize < static_cast<int64_t>(chain.accumulators.size()); }
 
-int64_t Plan::indexedBytesOfStep(const Product &product, Dot dot) const {
+int64_t ContractionPlan::indexedBytesOfStep(const Product &product, Dot dot) const {
   const int64_t elements = isPackedDot(dot) ? 1 : product.packed;
   return isPatch(dot) ? strategy.patchBytes : elements * bytesOf(chain.sumType());
 }
 
-int64_t Plan::kUnroll(const Product &product, Dot dot) const {
+int64_t ContractionPlan::kUnroll(const Product &product, Dot dot) const {
   if (product.reduced.empty() || product.taken < product.packed || dot == Dot::Halves || matrices)
     return 1;
   const Product::Reduced &k = product.reduced.back();
@@ -319,14 +320,14 @@ int64_t Plan::kUnroll(const Product &product, Dot dot) const {
   return k.lhs == product.packed && !k.extent.isBelow(steps) ? std::max<int64_t>(steps, 1) : 1;
 }
 
-int64_t Plan::rowsPerLhsLoad(const Product &product, Dot dot) const {
+int64_t ContractionPlan::rowsPerLhsLoad(const Product &product, Dot dot) const {
   if (product.taken < product.packed || dot == Dot::Halves || isPatch(dot) || matrices)
     return 1;
   const int64_t rows = strategy.indexedBytes / indexedBytesOfStep(product, dot);
   return product.lhsRow == product.packed ? std::max<int64_t>(rows, 1) : 1;
 }
 
-bool Plan::loadsRuns(const Step &step, int64_t rows) const {
+bool ContractionPlan::loadsRuns(const Step &step, int64_t rows) const {
   const int64_t together = kUnroll(summed(step[0]), dots[step[0]]);
   const auto height = static_cast<int64_t>(llvm::alignTo(rows, rowsPerPatch()));
   // Few registers are allocated without spills if a vector of lhs has all of them.
@@ -344,13 +345,13 @@ bool Plan::loadsRuns(const Step &step, int64_t rows) const {
   return together > 1 && !slices && llvm::all_of(step, isRun);
 }
 
-Type Plan::copied(const Product::Factor &factor) const {
+Type ContractionPlan::copied(const Product::Factor &factor) const {
   if (slices->hasPairs)
     return BFloat16Type::get(factor.element().getContext());
   return factor.conversions.empty() ? chain.sumType() : factor.element();
 }
 
-double Plan::bytesOfTile() const {
+double ContractionPlan::bytesOfTile() const {
   double bytes = 0;
   for (const Product &product : chain.products)
     bytes += static_cast<double>(product.steps() * product.packed * width() * bytesOf(product.rhs.element())) *
@@ -359,7 +360,7 @@ double Plan::bytesOfTile() const {
 }
 
 /// Returns the maximum of the time of the arithmetic and the time to read rhs once.
-double Plan::nsPerIteration() const {
+double ContractionPlan::nsPerIteration() const {
   double steps = 0, matrixNs = 0;
   double rows = chain.rows.isOpen() ? static_cast<double>(chunkRows)
                                     : static_cast<double>(chain.rows.known()) / static_cast<double>(chunks);
@@ -380,7 +381,7 @@ double Plan::nsPerIteration() const {
   return std::max(matrixNs + operations * strategy.nsPerOperation, bytesOfTile() * strategy.nsPerByte);
 }
 
-std::string Plan::text() const {
+std::string ContractionPlan::text() const {
   std::string out;
   llvm::raw_string_ostream os(out);
   auto several = [](size_t count) { return count > 1 ? "s" : ""; };
@@ -423,6 +424,6 @@ std::string Plan::text() const {
   return out;
 }
 
-LogicalResult quern::contractions::planContraction(Plan &plan, std::string &whyNot) {
-  return Planner(plan, whyNot).run();
+LogicalResult quern::schedule::contractions::planContraction(ContractionPlan &plan, std::string &whyNot) {
+  return ContractionPlanner(plan, whyNot).run();
 }

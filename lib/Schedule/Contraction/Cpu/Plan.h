@@ -14,7 +14,7 @@
 
 #include "Schedule/Contraction/Dots.h"
 
-namespace quern::contractions {
+namespace quern::schedule::contractions {
 
 /// Treatment of the columns that the last tile lacks.
 enum class Tail {
@@ -66,8 +66,8 @@ inline int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 /// Returns the number of steps along K that do not fill a matrix.
 int64_t stepsLeft(const Product &product);
 
-struct Plan {
-  Plan(const Chain &chain, const ContractionStrategy &strategy) : chain(chain), strategy(strategy) {}
+struct ContractionPlan {
+  ContractionPlan(const Chain &chain, const ContractionStrategy &strategy) : chain(chain), strategy(strategy) {}
 
   const Chain &chain;
   const ContractionStrategy &strategy;
@@ -145,8 +145,8 @@ struct Plan {
 };
 
 /// Decides everything. Fails with a reason if no vector of the target fits the packing of a factor.
-mlir::LogicalResult planContraction(Plan &plan, std::string &whyNot);
+mlir::LogicalResult planContraction(ContractionPlan &plan, std::string &whyNot);
 
-} // namespace quern::contractions
+} // namespace quern::schedule::contractions
 
 #endif // QUERN_SCHEDULE_CONTRACTION_CPU_PLAN_H

@@ -22,7 +22,8 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::contractions;
+using namespace quern::schedule;
+using namespace quern::schedule::contractions;
 
 /// Registers hold the sums, the vectors of a step and one element of lhs; if multiplication is a separate instruction,
 /// also its result. If steps are unrolled, they hold a vector of lhs for each row and a few vectors of rhs.
@@ -35,7 +36,7 @@ int64_t RowSplit::maxRows() const {
     ofRow = std::max(ofRow, 1 - one);
     const int64_t ofVector = registersOfRhs(product, dot);
     used = std::max(used, one ? vectors * ofVector
-                              : std::min(vectors * ofVector, std::max(Plan::rhsVectorsInFlight, ofVector)));
+                              : std::min(vectors * ofVector, std::max(ContractionPlan::rhsVectorsInFlight, ofVector)));
     extra = std::max(extra, one + (dot == Dot::MulAdd || isRounded(dot) || dot == Dot::Shifted ? 1
                                    : dot == Dot::Halves                                        ? 2
                                                                                                : 0));

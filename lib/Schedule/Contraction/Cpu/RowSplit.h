@@ -7,13 +7,13 @@
 
 #include "Schedule/Contraction/Cpu/Plan.h"
 
-namespace quern::contractions {
+namespace quern::schedule::contractions {
 
 /// Splits the rows of a plan whose tile columns are fixed: chooses block heights, accumulator groups, the slice of K
 /// and the chunks.
 class RowSplit {
 public:
-  explicit RowSplit(Plan &plan) : plan(plan), chain(plan.chain), strategy(plan.strategy) {}
+  explicit RowSplit(ContractionPlan &plan) : plan(plan), chain(plan.chain), strategy(plan.strategy) {}
   void run();
   /// Returns the maximum rows of a block whose sums fit the registers.
   int64_t maxRows() const;
@@ -38,11 +38,11 @@ private:
   void splitOpen();
   void splitMatrices();
 
-  Plan &plan;
+  ContractionPlan &plan;
   const Chain &chain;
   const ContractionStrategy &strategy;
 };
 
-} // namespace quern::contractions
+} // namespace quern::schedule::contractions
 
 #endif // QUERN_SCHEDULE_CONTRACTION_CPU_ROWSPLIT_H

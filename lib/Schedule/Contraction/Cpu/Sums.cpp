@@ -17,10 +17,11 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::contractions;
+using namespace quern::schedule;
+using namespace quern::schedule::contractions;
 
 /// Returns the address of a tile in rhs.
-Value Emitter::tileAddress(unsigned product, Value at, Value firstColumn) {
+Value ContractionEmitter::tileAddress(unsigned product, Value at, Value firstColumn) {
   if (int64_t stride = plan.tileStrides[product])
     return linear(0, {{at, stride}});
   ArrayRef<Product::Column> columns = chain.products[product].columns;
@@ -40,21 +41,21 @@ Value Emitter::tileAddress(unsigned product, Value at, Value firstColumn) {
 }
 
 /// Returns true if the sums contain, after those of the rows, the corrections of this step's shifted dots.
-bool Emitter::sumsShift(const Plan::Step &step, size_t sums, int64_t rows) const {
+bool ContractionEmitter::sumsShift(const ContractionPlan::Step &step, size_t sums, int64_t rows) const {
   return plan.dots[step[0]] == Dot::Shifted && static_cast<int64_t>(sums) > rows * plan.perRow;
 }
 
-void Emitter::emitShift() {
+void ContractionEmitter::emitShift() {
   if (!plan.sumsShiftOnce)
     return;
   tile.shift.assign(plan.perRow, splat(b.getI32IntegerAttr(0), plan.lanes));
-  for (ArrayRef<Plan::Step> bufferSets : plan.loops)
+  for (ArrayRef<ContractionPlan::Step> bufferSets : plan.loops)
     if (plan.dots[bufferSets[0][0]] == Dot::Shifted)
       emitSums(bufferSets, index(0), /*rows=*/0, tile.shift);
 }
 
 /// Emits the sums of a block. Patches sum pairs of rows; an odd last row is paired with zeros.
-void Emitter::emitSums(ArrayRef<Plan::Step> bufferSets, Value row, int64_t rows, Values &sums) {
+void ContractionEmitter::emitSums(ArrayRef<ContractionPlan::Step> bufferSets, Value row, int64_t rows, Values &sums) {
   if (!isPatch(plan.dots[bufferSets[0][0]]))
     return emitLoops(bufferSets, row, rows, sums);
   Values patches(ArrayRef(sums).take_front(static_cast<size_t>(rows * plan.perRow)));
@@ -73,8 +74,8 @@ void Emitter::emitSums(ArrayRef<Plan::Step> bufferSets, Value row, int64_t rows,
   std::copy_n(patches.begin(), rows * plan.perRow, sums.begin());
 }
 
-void Emitter::emitLoops(ArrayRef<Plan::Step> bufferSets, Value row, int64_t rows, Values &sums) {
-  const Plan::Step &step = bufferSets.front();
+void ContractionEmitter::emitLoops(ArrayRef<ContractionPlan::Step> bufferSets, Value row, int64_t rows, Values &sums) {
+  const ContractionPlan::Step &step = bufferSets.front();
   const int64_t ofRows = llvm::alignTo(rows, rowsOfDot(plan.dots[step[0]]));
   const AtOperation scope(*this, chain.products[step.front()].loc());
   SmallVector<unsigned> live;
@@ -121,16 +122,18 @@ void Emitter::emitLoops(ArrayRef<Plan::Step> bufferSets, Value row, int64_t rows
     loopOver(begin, end, 1, [&] { nest(depth + 1); });
   };
   auto chooseBuffers = [&](ArrayRef<Value> isReached) { // isReached[i - 1]: iteration i or a later one
-    auto choose = [&](function_ref<Value(const Plan::Step &)> bufferIn) {
+    auto choose = [&](function_ref<Value(const ContractionPlan::Step &)> bufferIn) {
       Value chosen = bufferIn(bufferSets[0]);
       for (size_t i = 1; i < bufferSets.size(); ++i)
         chosen = create<arith::SelectOp>(isReached[i - 1], bufferIn(bufferSets[i]), chosen);
       return chosen;
     };
-    buffers.lhs =
-        slice.lhs ? slice.lhs : choose([&](const Plan::Step &own) { return bufferOf(chain.products[own[0]].lhs); });
+    buffers.lhs = slice.lhs
+                      ? slice.lhs
+                      : choose([&](const ContractionPlan::Step &own) { return bufferOf(chain.products[own[0]].lhs); });
     for (size_t n = 0; n < step.size(); ++n)
-      buffers.rhs.push_back(choose([&](const Plan::Step &own) { return bufferOf(chain.products[own[n]].rhs); }));
+      buffers.rhs.push_back(
+          choose([&](const ContractionPlan::Step &own) { return bufferOf(chain.products[own[n]].rhs); }));
   };
   const auto count = static_cast<int64_t>(bufferSets.size());
   if (count == 1) {
@@ -147,7 +150,7 @@ void Emitter::emitLoops(ArrayRef<Plan::Step> bufferSets, Value row, int64_t rows
 }
 
 /// Returns the end of the last whole group of `steps` steps.
-Value Emitter::endOfWholeGroups(Value begin, Value end, int64_t steps) {
+Value ContractionEmitter::endOfWholeGroups(Value begin, Value end, int64_t steps) {
   const std::optional<int64_t> from = getConstantIntValue(begin), to = getConstantIntValue(end);
   if (from && to)
     return index(*to - (*to - *from) % steps);
@@ -155,8 +158,8 @@ Value Emitter::endOfWholeGroups(Value begin, Value end, int64_t steps) {
 }
 
 /// Emits a loop that carries the live sums.
-void Emitter::carry(Value begin, Value end, int64_t by, ArrayRef<unsigned> live, Values &sums,
-                    function_ref<void(Value)> body) {
+void ContractionEmitter::carry(Value begin, Value end, int64_t by, ArrayRef<unsigned> live, Values &sums,
+                               function_ref<void(Value)> body) {
   auto now = [&] { return llvm::map_to_vector(live, [&](unsigned i) { return sums[i]; }); };
   auto set = [&](const Values &values) {
     for (auto [i, value] : llvm::zip_equal(live, values))
@@ -169,8 +172,8 @@ void Emitter::carry(Value begin, Value end, int64_t by, ArrayRef<unsigned> live,
   }));
 }
 
-void Emitter::loadStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<Value> k, int64_t rows,
-                       function_ref<void(Loaded)> take) {
+void ContractionEmitter::loadStep(const ContractionPlan::Step &step, const Buffers &buffers, ArrayRef<Value> k,
+                                  int64_t rows, function_ref<void(Loaded)> take) {
   for (auto [n, number] : llvm::enumerate(step)) {
     const Product &product = plan.summed(number);
     for (auto [which, sum] : llvm::enumerate(product.sums))
@@ -203,7 +206,7 @@ void Emitter::loadStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<
 }
 
 /// Returns the address of a row's elements of lhs.
-Value Emitter::lhsAt(const Product &product, ArrayRef<Value> k, Value row) {
+Value ContractionEmitter::lhsAt(const Product &product, ArrayRef<Value> k, Value row) {
   SmallVector<Term> terms{{row, product.lhsRow}};
   for (auto [at, loop] : llvm::zip_equal(k, product.reduced))
     terms.push_back({at, loop.lhs});
@@ -213,7 +216,7 @@ Value Emitter::lhsAt(const Product &product, ArrayRef<Value> k, Value row) {
 }
 
 /// Adds to the sums of a row, or of the patches of a pair of rows.
-void Emitter::addTo(Values &sums, int64_t rows, Dot dot, ArrayRef<Value> lhs, const Loaded &rhs) {
+void ContractionEmitter::addTo(Values &sums, int64_t rows, Dot dot, ArrayRef<Value> lhs, const Loaded &rhs) {
   const Product &product = plan.summed(rhs.product);
   if (isPatch(dot)) {
     Value &sum = sums[sumIndex(2 * rows + rhs.half, rhs.accumulator, rhs.vector)];
@@ -225,8 +228,8 @@ void Emitter::addTo(Values &sums, int64_t rows, Dot dot, ArrayRef<Value> lhs, co
 }
 
 /// Returns the operands of a row, or of the patches of a pair, for one of the steps that `ofRows` has.
-SmallVector<Value, 4> Emitter::lhsOfRows(const Product &product, Dot dot, ArrayRef<Value> ofRows, int64_t rows,
-                                         int64_t step) {
+SmallVector<Value, 4> ContractionEmitter::lhsOfRows(const Product &product, Dot dot, ArrayRef<Value> ofRows,
+                                                    int64_t rows, int64_t step) {
   if (!isPatch(dot))
     return lhsOfStep(b, product, dot, ofRows[rows], step, plan.lanes);
   const auto first = static_cast<size_t>(2 * rows);
@@ -235,8 +238,8 @@ SmallVector<Value, 4> Emitter::lhsOfRows(const Product &product, Dot dot, ArrayR
 }
 
 /// Emits several steps whose lhs elements are one vector per row. Only a few vectors of rhs are loaded at a time.
-void Emitter::emitSteps(const Plan::Step &step, const Buffers &buffers, ArrayRef<Value> k, Value row, int64_t rows,
-                        Values &sums, int64_t together) {
+void ContractionEmitter::emitSteps(const ContractionPlan::Step &step, const Buffers &buffers, ArrayRef<Value> k,
+                                   Value row, int64_t rows, Values &sums, int64_t together) {
   const Product &first = plan.summed(step[0]);
   const Dot dot = plan.dots[step[0]];
   Value at = lhsAt(first, k, row);
@@ -266,7 +269,7 @@ void Emitter::emitSteps(const Plan::Step &step, const Buffers &buffers, ArrayRef
     return emitRuns(step, buffers, k, llvm::map_to_vector(llvm::seq<int64_t>(0, together), lhsAtStep), sums);
   for (unrollIndex = 0; unrollIndex < together; ++unrollIndex) {
     const LhsOfRows lhs = lhsAtStep(unrollIndex);
-    SmallVector<Loaded, Plan::rhsVectorsInFlight> vectors;
+    SmallVector<Loaded, ContractionPlan::rhsVectorsInFlight> vectors;
     auto addVectors = [&] {
       for (const Loaded &rhs : vectors)
         for (auto [i, own] : llvm::enumerate(lhs))
@@ -275,7 +278,7 @@ void Emitter::emitSteps(const Plan::Step &step, const Buffers &buffers, ArrayRef
     };
     loadStep(step, buffers, k, rows, [&](Loaded rhs) {
       vectors.push_back(std::move(rhs));
-      if (isPatch(dot) || vectors.size() == Plan::rhsVectorsInFlight)
+      if (isPatch(dot) || vectors.size() == ContractionPlan::rhsVectorsInFlight)
         addVectors();
     });
     addVectors();
@@ -284,8 +287,8 @@ void Emitter::emitSteps(const Plan::Step &step, const Buffers &buffers, ArrayRef
 }
 
 /// Loads one vector of rhs after another, each for all steps.
-void Emitter::emitRuns(const Plan::Step &step, const Buffers &buffers, ArrayRef<Value> k, ArrayRef<LhsOfRows> ofSteps,
-                       Values &sums) {
+void ContractionEmitter::emitRuns(const ContractionPlan::Step &step, const Buffers &buffers, ArrayRef<Value> k,
+                                  ArrayRef<LhsOfRows> ofSteps, Values &sums) {
   for (auto [n, number] : llvm::enumerate(step)) {
     const Product &product = plan.summed(number);
     const Dot dot = plan.dots[number];
@@ -315,8 +318,8 @@ void Emitter::emitRuns(const Plan::Step &step, const Buffers &buffers, ArrayRef<
 
 /// A single row, or pair of rows of patches, uses each vector of rhs only once, which frees its register at once.
 /// Patches have as many vectors of rhs as sums of a pair, so lhs is kept in registers instead.
-void Emitter::emitStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<Value> k, Value row, int64_t rows,
-                       Values &sums) {
+void ContractionEmitter::emitStep(const ContractionPlan::Step &step, const Buffers &buffers, ArrayRef<Value> k,
+                                  Value row, int64_t rows, Values &sums) {
   const Product &first = plan.summed(step[0]);
   Value from = lhsAt(first, k, row);
   Dot dot = plan.dots[step[0]];
@@ -367,7 +370,7 @@ void Emitter::emitStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<
 }
 
 /// Packed elements are loaded as one vector, if all of them are multiplied.
-Emitter::Values Emitter::loadLhs(const Product &product, Dot dot, Value buffer, Value at) {
+ContractionEmitter::Values ContractionEmitter::loadLhs(const Product &product, Dot dot, Value buffer, Value at) {
   if (isPackedDot(dot) && product.taken == product.packed)
     return {
         create<vector::LoadOp>(VectorType::get({product.packed}, cast<MemRefType>(buffer.getType()).getElementType()),
@@ -379,9 +382,9 @@ Emitter::Values Emitter::loadLhs(const Product &product, Dot dot, Value buffer, 
 }
 
 /// Returns the address of a vector of columns of one of the product's sums.
-Value Emitter::rhsAt(unsigned number, ArrayRef<Value> k, size_t sum, int64_t vector) {
+Value ContractionEmitter::rhsAt(unsigned number, ArrayRef<Value> k, size_t sum, int64_t vector) {
   const Product &product = chain.products[number];
-  const Place &place = tile.rhs[number][vector];
+  const RhsAddress &place = tile.rhs[number][vector];
   SmallVector<Term> terms{{place.base, 1}};
   for (auto [step, loop] : llvm::zip_equal(k, product.reduced))
     terms.push_back({step, loop.rhs});
@@ -391,7 +394,8 @@ Value Emitter::rhsAt(unsigned number, ArrayRef<Value> k, size_t sum, int64_t vec
 
 /// Hardware prefetchers follow a panel only to the end of a page, and only into L2. The next tile's panel follows this
 /// one.
-void Emitter::prefetch(unsigned number, Value buffer, ArrayRef<Value> k, size_t sum, int64_t vector, int64_t rows) {
+void ContractionEmitter::prefetch(unsigned number, Value buffer, ArrayRef<Value> k, size_t sum, int64_t vector,
+                                  int64_t rows) {
   const Product &product = chain.products[number];
   int64_t element = bytesOf(product.rhs.element());
   if (vector % std::max<int64_t>(1, lineBytes / (plan.lanes * product.packed * element)))
@@ -408,17 +412,17 @@ void Emitter::prefetch(unsigned number, Value buffer, ArrayRef<Value> k, size_t 
 }
 
 /// Prefetches the same vector of the next slice of K into L2.
-void Emitter::prefetchNext(Value buffer, Value at) {
+void ContractionEmitter::prefetchNext(Value buffer, Value at) {
   Value next = linear(plan.slices->steps * plan.slices->product.reduced[0].rhs.known(), {{at, 1}});
   create<memref::PrefetchOp>(buffer, ValueRange{next}, /*isWrite=*/false, /*locality=*/2, /*isDataCache=*/true);
 }
 
 /// Loads a vector of columns of one of the product's sums.
-Value Emitter::loadRhs(unsigned number, Value buffer, ArrayRef<Value> k, size_t sum, int64_t vector) {
+Value ContractionEmitter::loadRhs(unsigned number, Value buffer, ArrayRef<Value> k, size_t sum, int64_t vector) {
   const Product &product = chain.products[number];
-  const Place &place = tile.rhs[number][vector];
+  const RhsAddress &place = tile.rhs[number][vector];
   Value at = rhsAt(number, k, sum, vector);
-  const Lanes &lanes = place.lanes;
+  const ColumnLanes &lanes = place.lanes;
   int64_t wide = plan.lanes * product.packed;
   if (product.isStrided())
     return loadStrided(buffer, at, lanes, product.columnStride,
@@ -431,7 +435,7 @@ Value Emitter::loadRhs(unsigned number, Value buffer, ArrayRef<Value> k, size_t 
 }
 
 /// Returns the lane, or the last one that has a column. `columns`: number of existing columns, if masks exclude some.
-Value Emitter::clampToColumns(int64_t lane, const Lanes &lanes, std::optional<int64_t> columns) {
+Value ContractionEmitter::clampToColumns(int64_t lane, const ColumnLanes &lanes, std::optional<int64_t> columns) {
   Value own = index(std::min(lane, lanes.count - 1));
   return lanes.mask && columns
              ? create<arith::MinSIOp>(own, linear(*columns - 1 - lanes.offset, {{lanes.first, -1}})).getResult()
@@ -439,7 +443,8 @@ Value Emitter::clampToColumns(int64_t lane, const Lanes &lanes, std::optional<in
 }
 
 /// Loads strided elements one by one.
-Value Emitter::loadStrided(Value buffer, Value at, const Lanes &lanes, Size stride, std::optional<int64_t> columns) {
+Value ContractionEmitter::loadStrided(Value buffer, Value at, const ColumnLanes &lanes, Size stride,
+                                      std::optional<int64_t> columns) {
   Values elements;
   for (int64_t lane = 0; lane < plan.lanes; ++lane)
     elements.push_back(loadScalar(buffer, linear(0, {{at, 1}, {clampToColumns(lane, lanes, columns), stride}})));

@@ -19,7 +19,8 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::contractions;
+using namespace quern::schedule;
+using namespace quern::schedule::contractions;
 
 DeviceEmitter::DeviceEmitter(const DevicePlan &plan)
     : NumberEmitter(plan.chain.problem), plan(plan), chain(plan.chain), problem(plan.chain.problem) {}

@@ -15,7 +15,7 @@
 #include "Schedule/Contraction/Numbers.h"
 #include "Schedule/Contraction/PointValues.h"
 
-namespace quern::contractions {
+namespace quern::schedule::contractions {
 
 class DeviceEmitter : NumberEmitter {
 public:
@@ -100,6 +100,6 @@ private:
 /// as an integer.
 mlir::Type panelElement(const Product &product);
 
-} // namespace quern::contractions
+} // namespace quern::schedule::contractions
 
 #endif // QUERN_SCHEDULE_CONTRACTION_DEVICE_EMITTER_H

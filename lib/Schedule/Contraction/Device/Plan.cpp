@@ -19,15 +19,16 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::contractions;
+using namespace quern::schedule;
+using namespace quern::schedule::contractions;
 
 namespace {
 
 int64_t ceilDiv(int64_t a, int64_t b) { return static_cast<int64_t>(llvm::divideCeil(a, b)); }
 
-class Planner {
+class DeviceContractionPlanner {
 public:
-  Planner(DevicePlan &plan, std::string &whyNot)
+  DeviceContractionPlanner(DevicePlan &plan, std::string &whyNot)
       : plan(plan), chain(plan.chain), strategy(plan.strategy), whyNot(whyNot) {}
   LogicalResult run();
 
@@ -56,7 +57,7 @@ constexpr int64_t minSubGroup = 8;
 
 /// Chooses the smallest size of at least eight: work-items of a large sub-group have the fewest registers, and only
 /// many sums use each element often.
-void Planner::chooseSubGroup() {
+void DeviceContractionPlanner::chooseSubGroup() {
   plan.subGroup = strategy.subGroupSizes.back();
   for (int64_t size : llvm::reverse(strategy.subGroupSizes))
     if (size >= minSubGroup)
@@ -65,20 +66,20 @@ void Planner::chooseSubGroup() {
 
 /// Returns true for a matrix times a vector without lanes along its rows: lanes along K exchange nothing and need no
 /// memory, so the reduction recipe is faster.
-bool Planner::isReduction() const {
+bool DeviceContractionPlanner::isReduction() const {
   bool isOneRow = chain.rows == 1 && (chain.columns == 1 || chain.products[0].isStrided());
   bool isOneSum = chain.columns == 1 && chain.accumulators.size() == 1;
   return chain.products.size() == 1 && chain.accumulators[0].startsAtZero() && (isOneRow || isOneSum);
 }
 
 /// Sums that fit the registers of a work-item.
-int64_t Planner::maxSums() const {
+int64_t DeviceContractionPlanner::maxSums() const {
   return strategy.registerBytes * 16 / std::max(plan.subGroup, minSubGroup) / bytesOf(chain.sumType());
 }
 
 /// Chooses a few columns for each work-item if there are few accumulators, so that an element of lhs is used several
 /// times, unless that leaves too few sub-groups.
-void Planner::chooseBlock() {
+void DeviceContractionPlanner::chooseBlock() {
   constexpr int64_t wantedPerRow = 4, maxRows = 8;
   int64_t accumulators = static_cast<int64_t>(chain.accumulators.size()), most = maxSums();
   auto setVectors = [&](int64_t vectors) {
@@ -98,7 +99,7 @@ void Planner::chooseBlock() {
     }
 }
 
-void Planner::shareGroup() {
+void DeviceContractionPlanner::shareGroup() {
   int64_t most = strategy.groupMemoryBytes
                      ? std::max<int64_t>(1, std::min(strategy.smallGroup, strategy.maxGroup) / plan.subGroup)
                      : 1;
@@ -120,7 +121,7 @@ void Planner::shareGroup() {
 
 /// Chooses the number of unrolled steps: many, so that lanes read long runs of lhs, but limited by code size, and
 /// preferably a divisor of K. If rows of lhs are contiguous, the lanes read one step of all rows.
-void Planner::chooseSteps() {
+void DeviceContractionPlanner::chooseSteps() {
   const int64_t maxOps = 2048 / plan.subGroup, maxReads = maxOps / 8;
   constexpr int64_t fewest = 4;
   for (const Product &product : chain.products) {
@@ -143,7 +144,7 @@ void Planner::chooseSteps() {
 }
 
 /// Copies rhs to panels if several blocks read it, or if its columns are strided and lanes read along K.
-void Planner::choosePanels() {
+void DeviceContractionPlanner::choosePanels() {
   constexpr int64_t shareOfMemory = 4, most = 64;
   for (auto [product, own] : llvm::zip_equal(chain.products, plan.products)) {
     int64_t count = stepCount(product);
@@ -160,7 +161,7 @@ void Planner::choosePanels() {
   }
 }
 
-LogicalResult Planner::run() {
+LogicalResult DeviceContractionPlanner::run() {
   if (!strategy.isLastResort && isReduction()) {
     whyNot = "sums that share only one factor: each is the reduction of a row";
     return failure();
@@ -201,6 +202,6 @@ std::string DevicePlan::text() const {
   return out;
 }
 
-LogicalResult quern::contractions::planDeviceContraction(DevicePlan &plan, std::string &whyNot) {
-  return Planner(plan, whyNot).run();
+LogicalResult quern::schedule::contractions::planDeviceContraction(DevicePlan &plan, std::string &whyNot) {
+  return DeviceContractionPlanner(plan, whyNot).run();
 }

@@ -15,7 +15,7 @@
 #include "Schedule/Contraction/Chain.h"
 #include "Schedule/Device/Strategy.h"
 
-namespace quern::contractions {
+namespace quern::schedule::contractions {
 
 /// Division of a product's K into steps and parts.
 struct DeviceProduct {
@@ -66,6 +66,6 @@ inline Size innerSteps(const Product &product) {
 /// reduction of rows and this is not the fallback.
 mlir::LogicalResult planDeviceContraction(DevicePlan &plan, std::string &whyNot);
 
-} // namespace quern::contractions
+} // namespace quern::schedule::contractions
 
 #endif // QUERN_SCHEDULE_CONTRACTION_DEVICE_PLAN_H

@@ -24,7 +24,8 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::contractions;
+using namespace quern::schedule;
+using namespace quern::schedule::contractions;
 
 static Type wordOf(const Product &product, Type element) {
   return IntegerType::get(element.getContext(),

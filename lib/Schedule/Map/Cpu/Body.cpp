@@ -14,7 +14,8 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::maps;
+using namespace quern::schedule;
+using namespace quern::schedule::maps;
 
 Value MapEmitter::loadFrom(Value memref, Value at, int64_t lanes, Value mask) {
   VectorType type = vec(lanes, cast<MemRefType>(memref.getType()).getElementType());
@@ -65,9 +66,9 @@ Value MapEmitter::collect(unsigned operand, ArrayRef<int64_t> offsets, Value at,
   return create<vector::FromElementsOp>(vec(offsets.size(), problem.operands[operand].element()), elements);
 }
 
-Value MapEmitter::read(unsigned operand, const Group &group, int64_t first, int64_t count, Value at, Value mask) {
+Value MapEmitter::read(unsigned operand, const LaneGroup &group, int64_t first, int64_t count, Value at, Value mask) {
   const Operand &own = problem.operands[operand];
-  const Numbers strides = rows::knownOf(own.strides);
+  const Numbers strides = knownOf(own.strides);
   SmallVector<int64_t> offsets;
   for (int64_t lane = first; lane < first + count; ++lane)
     offsets.push_back(group.sum(lane, strides));
@@ -93,8 +94,8 @@ Value MapEmitter::read(unsigned operand, const Group &group, int64_t first, int6
   return create<vector::ShuffleOp>(run, run, offsets);
 }
 
-Value MapEmitter::compute(const Place &place, const Group &group, int64_t first, int64_t count, Value mask, Value known,
-                          unsigned knownOperand) {
+Value MapEmitter::compute(const MapPlace &place, const LaneGroup &group, int64_t first, int64_t count, Value mask,
+                          Value known, unsigned knownOperand) {
   Values elements;
   for (unsigned i = 0; i < problem.operands.size(); ++i) {
     bool isRead = i + 1 < problem.operands.size() || problem.readsOld;

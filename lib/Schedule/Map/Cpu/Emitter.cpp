@@ -23,7 +23,8 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::maps;
+using namespace quern::schedule;
+using namespace quern::schedule::maps;
 
 MapEmitter::MapEmitter(MapPlan &plan) : KernelBuilder(plan.problem.function), plan(plan), problem(plan.problem) {
   loc = problem.op->getLoc();
@@ -45,7 +46,7 @@ func::FuncOp MapEmitter::emit() {
   for (const Operand &operand : problem.operands)
     flat.push_back(operand.isIndex() ? Value() : kernel.arguments.lookup(operand.base));
   b.setInsertionPointToStart(iterations.getBody());
-  Place place;
+  MapPlace place;
   for (const Operand &operand : problem.operands)
     place.bases.push_back(index(operand.offset));
   for (const Limit &limit : problem.limits)
@@ -58,9 +59,9 @@ func::FuncOp MapEmitter::emit() {
 }
 
 /// Divides the iteration into the indices of the outer loops, innermost first.
-MapEmitter::Place MapEmitter::startOf(Place place, Value iteration) {
+MapEmitter::MapPlace MapEmitter::startOf(MapPlace place, Value iteration) {
   for (unsigned i = plan.outer; i-- > 0;) {
-    const Loop &loop = plan.loops[i];
+    const MapLoop &loop = plan.loops[i];
     Value at = iteration;
     if (i) {
       at = create<arith::RemUIOp>(iteration, index(loop.trip));
@@ -73,19 +74,19 @@ MapEmitter::Place MapEmitter::startOf(Place place, Value iteration) {
   return place;
 }
 
-void MapEmitter::emitLoops(ArrayRef<Loop> nest, Place place) {
+void MapEmitter::emitLoops(ArrayRef<MapLoop> nest, MapPlace place) {
   if (nest.empty()) {
     if (plan.kind == MapKind::Line)
       return emitLine(place);
     return plan.kind == MapKind::Tile ? emitTile(place) : emitPoint(place);
   }
-  const Loop &loop = nest.front();
+  const MapLoop &loop = nest.front();
   Value end = index(loop.trip);
   if (loop.partOf % loop.trip)
     end = create<arith::MinSIOp>(end, create<arith::SubIOp>(index(loop.partOf), scaled(block, loop.trip)));
   int64_t jamFactor = nest.size() == 1 && plan.kind == MapKind::Line ? plan.jamFactor : 1;
   auto body = [&](Value at) {
-    Place here = advance(place, loop, at);
+    MapPlace here = advance(place, loop, at);
     if (nest.size() == 1 && plan.kind == MapKind::Line)
       prefetch(here, loop);
     for (int64_t i = 0; i < jamFactor; ++i)
@@ -97,7 +98,7 @@ void MapEmitter::emitLoops(ArrayRef<Loop> nest, Place place) {
 }
 
 /// Returns the place `by` steps further; `by` is a constant, unlike in advance().
-MapEmitter::Place MapEmitter::advanceBy(Place place, const Loop &loop, int64_t by) {
+MapEmitter::MapPlace MapEmitter::advanceBy(MapPlace place, const MapLoop &loop, int64_t by) {
   for (auto [operand, base] : llvm::zip_equal(problem.operands, place.bases)) {
     base = add(base, by * loop.step * operand.strides[loop.axis].known());
     for (auto &[axis, function] : operand.nonlinear)
@@ -112,7 +113,7 @@ MapEmitter::Place MapEmitter::advanceBy(Place place, const Loop &loop, int64_t b
 }
 
 /// Prefetches later runs of the source. Addresses past the end are harmless: a prefetch may name any memory.
-void MapEmitter::prefetch(const Place &place, const Loop &loop) {
+void MapEmitter::prefetch(const MapPlace &place, const MapLoop &loop) {
   int64_t bytes = plan.source().bytes();
   for (int64_t i = 0; i < plan.jamFactor && plan.prefetchDistance; ++i) {
     int64_t next = (plan.prefetchDistance * plan.jamFactor + i) * loop.step * plan.source().strides[loop.axis].known();
@@ -123,8 +124,8 @@ void MapEmitter::prefetch(const Place &place, const Loop &loop) {
   }
 }
 
-MapEmitter::Place MapEmitter::advance(const Place &place, const Loop &loop, Value by) {
-  Place next = place;
+MapEmitter::MapPlace MapEmitter::advance(const MapPlace &place, const MapLoop &loop, Value by) {
+  MapPlace next = place;
   for (auto [operand, base] : llvm::zip_equal(problem.operands, next.bases)) {
     if (int64_t stride = operand.strides[loop.axis].known())
       base = add(base, scaled(by, stride * loop.step));
@@ -138,10 +139,10 @@ MapEmitter::Place MapEmitter::advance(const Place &place, const Loop &loop, Valu
   return next;
 }
 
-MapEmitter::Place MapEmitter::advance(const Place &place, const Group &group, ArrayRef<Value> digits) {
-  Place next = place;
+MapEmitter::MapPlace MapEmitter::advance(const MapPlace &place, const LaneGroup &group, ArrayRef<Value> digits) {
+  MapPlace next = place;
   for (auto [part, digit] : llvm::zip_equal(group.parts, digits))
-    next = advance(next, Loop{part.axis, 1, part.count}, digit);
+    next = advance(next, MapLoop{part.axis, 1, part.count}, digit);
   return next;
 }
 
@@ -154,7 +155,7 @@ Value MapEmitter::mayStream() {
   });
 }
 
-void MapEmitter::forLanes(const Group &group, int64_t unroll, function_ref<void(ArrayRef<Value>, Value)> f) {
+void MapEmitter::forLanes(const LaneGroup &group, int64_t unroll, function_ref<void(ArrayRef<Value>, Value)> f) {
   Values digits(group.parts.size());
   std::function<void(int, Value)> nest = [&](int part, Value lane) {
     int64_t count = group.parts[part].count, stride = 1, step = part ? 1 : std::gcd(count, unroll);
@@ -180,7 +181,7 @@ void MapEmitter::forLanes(const Group &group, int64_t unroll, function_ref<void(
 
 // Limits.
 
-Value MapEmitter::room(const Place &place, unsigned limit, bool write) {
+Value MapEmitter::room(const MapPlace &place, unsigned limit, bool write) {
   const Limit &own = problem.limits[limit];
   return add(place.left[limit], write ? own.write - own.read : 0);
 }
@@ -189,11 +190,11 @@ bool MapEmitter::mayExceed(unsigned limit, bool write) const {
   return problem.limits[limit].shifted < 0 && (!write || plan.highest[limit] >= problem.limits[limit].write);
 }
 
-static bool movesAlong(const Limit &limit, const Group &group) {
+static bool movesAlong(const Limit &limit, const LaneGroup &group) {
   return llvm::any_of(group.parts, [&](const Part &part) { return part.count > 1 && limit.weights[part.axis]; });
 }
 
-Value MapEmitter::isInside(const Place &place, const Group &lanesOf, bool write) {
+Value MapEmitter::isInside(const MapPlace &place, const LaneGroup &lanesOf, bool write) {
   Value inside;
   for (auto [i, limit] : llvm::enumerate(problem.limits))
     if (!movesAlong(limit, lanesOf) && mayExceed(i, write))
@@ -201,7 +202,7 @@ Value MapEmitter::isInside(const Place &place, const Group &lanesOf, bool write)
   return inside;
 }
 
-Value MapEmitter::laneMask(const Place &place, const Group &group, int64_t first, int64_t count, bool write) {
+Value MapEmitter::laneMask(const MapPlace &place, const LaneGroup &group, int64_t first, int64_t count, bool write) {
   Value mask;
   auto type = vec(count, b.getI32Type());
   for (auto [i, limit] : llvm::enumerate(problem.limits)) {
@@ -220,8 +221,8 @@ Value MapEmitter::laneMask(const Place &place, const Group &group, int64_t first
   return mask;
 }
 
-Value MapEmitter::anyLane(const Place &place, const Group &group, int64_t first, int64_t count, bool write, bool begins,
-                          Value mask) {
+Value MapEmitter::anyLane(const MapPlace &place, const LaneGroup &group, int64_t first, int64_t count, bool write,
+                          bool begins, Value mask) {
   bool mayBeginBeyond = !write && problem.writesPadding();
   if (!mask || (begins && !mayBeginBeyond))
     return Value();

@@ -21,7 +21,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Builders.h"
 
-namespace quern::maps {
+namespace quern::schedule::maps {
 
 class MapEmitter : public KernelBuilder {
 public:
@@ -29,7 +29,7 @@ public:
   /// Inserts the kernel after the problem.
   mlir::func::FuncOp emit();
 
-  struct Place {
+  struct MapPlace {
     Values bases; ///< by operand: the address of lane 0, in elements
     /// By limit: `read` minus the weighted indices so far. A point is read if its own weighted indices are below it.
     Values left;
@@ -37,28 +37,28 @@ public:
 
   // Loops (Emitter.cpp).
   /// Returns the place `by` steps of `loop` further. Along a non-linear axis, `by` counts from index 0.
-  Place advance(const Place &place, const Loop &loop, Value by);
+  MapPlace advance(const MapPlace &place, const MapLoop &loop, Value by);
   /// Returns the place at digits[i] in parts[i] of `group`.
-  Place advance(const Place &place, const Group &group, llvm::ArrayRef<Value> digits);
+  MapPlace advance(const MapPlace &place, const LaneGroup &group, llvm::ArrayRef<Value> digits);
   /// Emits a loop nest over the lanes of `group`; f(digits, lane) emits the body. The fastest part is unrolled `unroll`
   /// times if that divides it.
-  void forLanes(const Group &group, int64_t unroll, llvm::function_ref<void(llvm::ArrayRef<Value>, Value)> f);
+  void forLanes(const LaneGroup &group, int64_t unroll, llvm::function_ref<void(llvm::ArrayRef<Value>, Value)> f);
   void choose(Value condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise = nullptr) {
     quern::choose(b, loc, condition, then, otherwise);
   }
 
   // Limits (Emitter.cpp).
   /// Returns the remainder of a limit at `place`, for reading or for writing.
-  Value room(const Place &place, unsigned limit, bool write);
+  Value room(const MapPlace &place, unsigned limit, bool write);
   /// Returns whether the point is within the limits that do not vary along `lanesOf`; null if it always is.
-  Value isInside(const Place &place, const Group &lanesOf, bool write);
+  Value isInside(const MapPlace &place, const LaneGroup &lanesOf, bool write);
   /// Returns the mask of lanes [first, first + count) of `group` that are within the limits that vary along it; null if
   /// all always are.
-  Value laneMask(const Place &place, const Group &group, int64_t first, int64_t count, bool write);
+  Value laneMask(const MapPlace &place, const LaneGroup &group, int64_t first, int64_t count, bool write);
   /// Returns whether any lane of the mask is set; null if one always is. `begins`: lane 0 of the group is the first of
   /// these lanes and exists, unless reads may start past a limit. If no lane is set, the access must be skipped: its
   /// addresses may be outside the operand, and a suppressed fault costs as much as hundreds of accesses.
-  Value anyLane(const Place &place, const Group &group, int64_t first, int64_t count, bool write, bool begins,
+  Value anyLane(const MapPlace &place, const LaneGroup &group, int64_t first, int64_t count, bool write, bool begins,
                 Value mask);
   /// Returns the mask of the lanes that are below `left`, the remainder of a limit.
   Value maskOfLeft(Value left, int64_t lanes) { return prefixMask(narrowed(left), lanes); }
@@ -81,13 +81,13 @@ public:
   /// Returns an operand's elements in lanes [first, first + count) of `group`: a contiguous vector, a broadcast, a
   /// shuffled pattern, or a gather. `at` is the address of the group's lane 0. An element that all lanes share is read
   /// whatever the mask.
-  Value read(unsigned operand, const Group &group, int64_t first, int64_t count, Value at, Value mask);
+  Value read(unsigned operand, const LaneGroup &group, int64_t first, int64_t count, Value at, Value mask);
   /// Emits the body on those lanes. `known`, if given, is the value of operand `knownOperand` there.
-  Value compute(const Place &place, const Group &group, int64_t first, int64_t count, Value mask, Value known = {},
-                unsigned knownOperand = 0);
+  Value compute(const MapPlace &place, const LaneGroup &group, int64_t first, int64_t count, Value mask,
+                Value known = {}, unsigned knownOperand = 0);
   /// Emits the body on vectors, or on scalars for 0 lanes. `elements` has one value for each operand; null: not read.
   Value emitBody(llvm::ArrayRef<Value> elements, int64_t lanes) {
-    return maps::emitBody(*this, problem, elements, lanes);
+    return schedule::maps::emitBody(*this, problem, elements, lanes);
   }
   /// Returns the value of the merged fill in every lane; a scalar for 0 lanes.
   Value paddingValue(int64_t lanes);
@@ -101,38 +101,38 @@ public:
   Values flat; ///< by operand: the kernel's memref; null for a loop index
 
 private:
-  Place startOf(Place place, Value iteration);
-  void emitLoops(llvm::ArrayRef<Loop> nest, Place place);
-  Place advanceBy(Place place, const Loop &loop, int64_t by);
-  void prefetch(const Place &place, const Loop &loop);
+  MapPlace startOf(MapPlace place, Value iteration);
+  void emitLoops(llvm::ArrayRef<MapLoop> nest, MapPlace place);
+  MapPlace advanceBy(MapPlace place, const MapLoop &loop, int64_t by);
+  void prefetch(const MapPlace &place, const MapLoop &loop);
   // One emitter for each kind.
-  void emitLine(const Place &place);  // Line.cpp
-  void emitPoint(const Place &place); // Line.cpp
-  void emitTile(const Place &place);  // Tile.cpp
+  void emitLine(const MapPlace &place);  // Line.cpp
+  void emitPoint(const MapPlace &place); // Line.cpp
+  void emitTile(const MapPlace &place);  // Tile.cpp
 
   // Tiles (Tile.cpp).
-  void emitSquares(const Place &place);
-  Place shiftedBack(const Place &start);
-  void prefetchRow(const Place &here);
-  void forVectors(const Place &place, const Group &group, int64_t most,
-                  llvm::function_ref<void(const Place &, Value, int64_t, int64_t)> f);
-  void stageRows(const Place &place, Value to);
-  Value laneOffset(const Group &group, Value lane, llvm::ArrayRef<int64_t> perAxis);
+  void emitSquares(const MapPlace &place);
+  MapPlace shiftedBack(const MapPlace &start);
+  void prefetchRow(const MapPlace &here);
+  void forVectors(const MapPlace &place, const LaneGroup &group, int64_t most,
+                  llvm::function_ref<void(const MapPlace &, Value, int64_t, int64_t)> f);
+  void stageRows(const MapPlace &place, Value to);
+  Value laneOffset(const LaneGroup &group, Value lane, llvm::ArrayRef<int64_t> perAxis);
   void forSteps(int64_t end, int64_t step, llvm::function_ref<void(Value)> f);
-  void transposeTile(const Place &place, Value rows, Value fromRow, Value columns);
-  void stageColumns(const Place &place, Value from);
+  void transposeTile(const MapPlace &place, Value rows, Value fromRow, Value columns);
+  void stageColumns(const MapPlace &place, Value from);
   Value isDestinationAligned();
   void storeLine(Value vector, Value at, Value aligned);
 
   // Tiles of few rows or columns (Interleave.cpp).
-  void emitInterleaving(const Place &place);
-  Place placeOf(const Place &place, const Group &group, int64_t lane);
+  void emitInterleaving(const MapPlace &place);
+  MapPlace placeOf(const MapPlace &place, const LaneGroup &group, int64_t lane);
   Value narrowed(Value left);
   Value collect(unsigned operand, llvm::ArrayRef<int64_t> offsets, Value at, Value mask);
 
   Value block; ///< index of the outer loop of the split loop
 };
 
-} // namespace quern::maps
+} // namespace quern::schedule::maps
 
 #endif // QUERN_SCHEDULE_MAP_CPU_EMITTER_H

@@ -13,19 +13,20 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::maps;
+using namespace quern::schedule;
+using namespace quern::schedule::maps;
 
-MapEmitter::Place MapEmitter::placeOf(const Place &place, const Group &group, int64_t lane) {
-  Place there = place;
+MapEmitter::MapPlace MapEmitter::placeOf(const MapPlace &place, const LaneGroup &group, int64_t lane) {
+  MapPlace there = place;
   for (auto [operand, base] : llvm::zip_equal(problem.operands, there.bases))
-    base = add(base, group.sum(lane, rows::knownOf(operand.strides)));
+    base = add(base, group.sum(lane, knownOf(operand.strides)));
   return there;
 }
 
-void MapEmitter::emitInterleaving(const Place &place) {
+void MapEmitter::emitInterleaving(const MapPlace &place) {
   const TilePlan &tile = plan.tile;
   bool interleaves = tile.network == TileNetwork::Interleave, isLate = tile.bodyInColumns;
-  Group few = interleaves ? plan.rows : plan.columns, along = interleaves ? plan.columns : plan.rows, all = few;
+  LaneGroup few = interleaves ? plan.rows : plan.columns, along = interleaves ? plan.columns : plan.rows, all = few;
   all.parts.append(along.parts);
   int64_t count = few.lanes(), lanes = tile.lanes;
   Value aligned = plan.streams && tile.writesWholeLines ? isDestinationAligned() : Value();

@@ -14,7 +14,8 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::maps;
+using namespace quern::schedule;
+using namespace quern::schedule::maps;
 
 namespace {
 
@@ -28,9 +29,9 @@ struct Count {
 /// Writes one line. Elements are counted from the line's start.
 class LineEmitter {
 public:
-  using Place = MapEmitter::Place;
+  using MapPlace = MapEmitter::MapPlace;
 
-  LineEmitter(MapEmitter &emitter, const Place &place)
+  LineEmitter(MapEmitter &emitter, const MapPlace &place)
       : e(emitter), plan(emitter.plan), problem(emitter.problem), place(place), inner(plan.run), lanes(plan.lanes) {
     inner.parts.pop_back();
     vector = plan.run;
@@ -49,14 +50,14 @@ private:
   Value isAligned();
   MapEmitter::Values joined(ArrayRef<Value> vectors, int64_t count);
   void emitHead(Count &reads, Count &writes);
-  Place placeAt(Value at);
-  Place advanceBy(Place from, int64_t by);
-  Value valueAt(const Place &at, Value mask);
+  MapPlace placeAt(Value at);
+  MapPlace advanceBy(MapPlace from, int64_t by);
+  Value valueAt(const MapPlace &at, Value mask);
   void emitReads(Count reads, Count writes);
   Value emitSteps(const Count &reads);
   void emitStep(Value at, int64_t vectors);
   void emitRest(Value from, const Count &reads, const Count &writes);
-  void emitPartial(const Place &at, Value readMask, Value writeMask);
+  void emitPartial(const MapPlace &at, Value readMask, Value writeMask);
   void emitElements(Value from, const Count &reads);
   void emitPadding(const Count &reads, const Count &writes);
   void emitShort(const Count &reads, const Count &writes);
@@ -64,8 +65,8 @@ private:
   MapEmitter &e;
   MapPlan &plan;
   MapProblem &problem;
-  Place place;         ///< the line's first element that is not yet written
-  Group inner, vector; ///< the run without its last part; the lanes of a vector
+  MapPlace place;          ///< the line's first element that is not yet written
+  LaneGroup inner, vector; ///< the run without its last part; the lanes of a vector
   int64_t lanes;
   MapEmitter::Values invariants;       ///< by operand: the vector that all vectors of the line share, or null
   Value repeatedReads, repeatedWrites; ///< masks that all vectors share; null if all lanes exist
@@ -168,22 +169,22 @@ void LineEmitter::emitHead(Count &reads, Count &writes) {
   writes = reads = {0, e.create<arith::SubIOp>(asValue(reads), head)};
 }
 
-LineEmitter::Place LineEmitter::placeAt(Value at) {
-  Place there = place;
+LineEmitter::MapPlace LineEmitter::placeAt(Value at) {
+  MapPlace there = place;
   for (auto [i, operand] : llvm::enumerate(problem.operands))
     if (!isInvariant(i))
       there.bases[i] = e.add(there.bases[i], e.scaled(at, operand.strides[plan.run.parts[0].axis]));
   return there;
 }
 
-LineEmitter::Place LineEmitter::advanceBy(Place from, int64_t by) {
+LineEmitter::MapPlace LineEmitter::advanceBy(MapPlace from, int64_t by) {
   for (auto [i, operand] : llvm::enumerate(problem.operands))
     if (!isInvariant(i))
       from.bases[i] = e.add(from.bases[i], by * operand.strides[plan.run.parts[0].axis].known());
   return from;
 }
 
-Value LineEmitter::valueAt(const Place &at, Value mask) {
+Value LineEmitter::valueAt(const MapPlace &at, Value mask) {
   MapEmitter::Values elements;
   for (unsigned i = 0; i < problem.operands.size(); ++i)
     elements.push_back(invariants[i] || !isRead(i) ? invariants[i] : e.read(i, vector, 0, lanes, at.bases[i], mask));
@@ -191,7 +192,7 @@ Value LineEmitter::valueAt(const Place &at, Value mask) {
 }
 
 void LineEmitter::emitStep(Value at, int64_t vectors) {
-  Place first = placeAt(at);
+  MapPlace first = placeAt(at);
   if (repeatedReads || repeatedWrites) {
     for (int64_t v = 0; v < vectors; ++v)
       emitPartial(advanceBy(first, v * lanes), repeatedReads, repeatedWrites);
@@ -241,7 +242,7 @@ Value LineEmitter::emitSteps(const Count &reads) {
   return e.index(end);
 }
 
-void LineEmitter::emitPartial(const Place &at, Value readMask, Value writeMask) {
+void LineEmitter::emitPartial(const MapPlace &at, Value readMask, Value writeMask) {
   Value value = valueAt(at, readMask);
   if (problem.writesPadding() && readMask)
     value = e.create<arith::SelectOp>(readMask, value, e.paddingValue(lanes));
@@ -273,7 +274,7 @@ void LineEmitter::emitRest(Value from, const Count &reads, const Count &writes) 
 /// Emits single vectors while they are whole, then single elements.
 void LineEmitter::emitElements(Value from, const Count &reads) {
   auto element = [&](Value at) {
-    Place there = placeAt(at);
+    MapPlace there = placeAt(at);
     MapEmitter::Values elements;
     for (unsigned i = 0; i < problem.operands.size(); ++i)
       elements.push_back(isRead(i) ? e.loadScalar(i, there.bases[i]) : Value());
@@ -374,9 +375,9 @@ void LineEmitter::emit() {
 
 } // namespace
 
-void MapEmitter::emitLine(const Place &place) { LineEmitter(*this, place).emit(); }
+void MapEmitter::emitLine(const MapPlace &place) { LineEmitter(*this, place).emit(); }
 
-void MapEmitter::emitPoint(const Place &place) {
+void MapEmitter::emitPoint(const MapPlace &place) {
   auto element = [&] {
     Values elements;
     for (unsigned i = 0; i < problem.operands.size(); ++i)
@@ -384,9 +385,9 @@ void MapEmitter::emitPoint(const Place &place) {
     storeScalar(emitBody(elements, 0), place.bases.back());
   };
   auto padding = [&] {
-    choose(isInside(place, Group(), true), [&] { storeScalar(paddingValue(0), place.bases.back()); });
+    choose(isInside(place, LaneGroup(), true), [&] { storeScalar(paddingValue(0), place.bases.back()); });
   };
-  Value inside = isInside(place, Group(), false);
+  Value inside = isInside(place, LaneGroup(), false);
   if (problem.writesPadding())
     choose(inside, element, padding);
   else

@@ -18,7 +18,8 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::maps;
+using namespace quern::schedule;
+using namespace quern::schedule::maps;
 
 namespace {
 
@@ -105,7 +106,7 @@ void chooseUnroll(MapPlan &plan) {
 }
 
 /// Returns true if the operand's next run continues the last one along the axis, at least up to the next block.
-bool followsRun(const MapPlan &plan, const Operand &operand, const Loop &loop) {
+bool followsRun(const MapPlan &plan, const Operand &operand, const MapLoop &loop) {
   Size stride = operand.strides[loop.axis].known() * loop.step;
   for (auto &[axis, function] : operand.nonlinear)
     if (axis == loop.axis)
@@ -135,13 +136,13 @@ void gatherLines(MapPlan &plan) {
   int64_t bytes = plan.run.lanes() * plan.source().bytes(), count = wantedBytes / bytes;
   if (bytes < lineBytes || count < 2 || plan.loops.size() < 2)
     return;
-  const Loop &last = plan.loops.back();
+  const MapLoop &last = plan.loops.back();
   if (plan.source().strides[last.axis].known() * last.step * plan.source().bytes() < farBytes)
     return;
   for (auto [i, loop] : llvm::enumerate(plan.loops)) {
     if (!followsRun(plan, plan.source(), loop) || loop.trip % count || plan.problem.axes[loop.axis].isNonlinear)
       continue;
-    Loop inner = loop;
+    MapLoop inner = loop;
     inner.trip = count;
     loop.step *= count;
     loop.trip /= count;
@@ -155,7 +156,7 @@ bool streamsWholeLines(const MapPlan &plan) {
   const Operand &destination = plan.destination();
   auto isWhole = [&](int64_t elements) { return elements * destination.bytes() % lineBytes == 0; };
   return plan.streams && plan.problem.limits.empty() && isWhole(destination.offset.known()) &&
-         isWhole(plan.run.lanes()) && llvm::all_of(plan.loops, [&](const Loop &loop) {
+         isWhole(plan.run.lanes()) && llvm::all_of(plan.loops, [&](const MapLoop &loop) {
            return isWhole(destination.strides[loop.axis].known() * loop.step);
          });
 }
@@ -173,14 +174,14 @@ bool peelsLines(const MapPlan &plan) {
 void orderBySource(MapPlan &plan) {
   if (plan.run.lanes() * plan.source().bytes() >= pageBytes)
     return;
-  auto lead = [&](const Loop &loop) { return plan.source().strides[loop.axis].known(); };
-  llvm::sort(plan.loops, [&](const Loop &a, const Loop &b) {
+  auto lead = [&](const MapLoop &loop) { return plan.source().strides[loop.axis].known(); };
+  llvm::sort(plan.loops, [&](const MapLoop &a, const MapLoop &b) {
     return std::make_pair(-lead(a), a.axis) < std::make_pair(-lead(b), b.axis);
   });
 }
 
 /// Returns true if the offsets of `count` runs from the first one are the same in every iteration.
-bool repeats(const MapPlan &plan, const Loop &loop, int64_t count) {
+bool repeats(const MapPlan &plan, const MapLoop &loop, int64_t count) {
   for (const Operand &operand : plan.problem.operands)
     for (auto &[axis, function] : operand.nonlinear)
       for (int64_t i = 1; axis == loop.axis && i < count; ++i)
@@ -195,7 +196,7 @@ void pairRuns(MapPlan &plan) {
   constexpr int64_t ahead = 1024;
   if (plan.loops.size() == plan.outer)
     return;
-  const Loop &loop = plan.loops.back();
+  const MapLoop &loop = plan.loops.back();
   int64_t vectors = llvm::divideCeil(plan.run.lanes(), plan.lanes),
           ops = plan.bodyOps() + static_cast<int64_t>(plan.problem.operands.size());
   int64_t most = std::min(2 * plan.strategy.unroll / vectors, 2 * plan.strategy.stepOps / (vectors * ops));
@@ -221,24 +222,24 @@ int64_t lanesStreamed(const MapPlan &plan) {
 
 } // namespace
 
-bool quern::maps::planLine(MapPlan &plan) {
+bool quern::schedule::maps::planLine(MapPlan &plan) {
   plan.lanes = plan.strategy.vectorBytes * 8 / plan.problem.widestBits();
   return RunBuilder(plan).build();
 }
 
-void quern::maps::fitLine(MapPlan &plan) {
+void quern::schedule::maps::fitLine(MapPlan &plan) {
   narrowLanes(plan);
   chooseUnroll(plan);
 }
 
-void quern::maps::orderLineLoops(MapPlan &plan) {
+void quern::schedule::maps::orderLineLoops(MapPlan &plan) {
   if (plan.source().nonlinear.empty() && streamsWholeLines(plan))
     orderBySource(plan);
   else
     keepLines(plan), gatherLines(plan);
 }
 
-void quern::maps::finishLine(MapPlan &plan) {
+void quern::schedule::maps::finishLine(MapPlan &plan) {
   plan.streamedLanes = lanesStreamed(plan);
   plan.peels = peelsLines(plan);
   pairRuns(plan);

@@ -14,13 +14,13 @@
 #include "Schedule/Build/KernelBuilder.h"
 #include "Schedule/Map/Cpu/Plan.h"
 
-namespace quern::maps {
+namespace quern::schedule::maps {
 
 struct OpenMapPlan {
   OpenMapPlan(const MapProblem &problem, const MapStrategy &strategy) : problem(problem), strategy(strategy) {}
 
   /// Indices 0, step, 2·step, … of an axis.
-  struct Loop {
+  struct MapLoop {
     unsigned axis = 0;
     int64_t step = 1;
   };
@@ -43,7 +43,7 @@ struct OpenMapPlan {
   /// Interleave and Deinterleave: a small known number of rows or columns, packed in the destination or in the source;
   /// the other dim is processed `tileLanes` elements at a time.
   TileNetwork network = TileNetwork::Squares;
-  llvm::SmallVector<Loop, 6> loops; ///< iteration space, outermost first; the last loop steps through a line or tile
+  llvm::SmallVector<MapLoop, 6> loops; ///< iteration space, outermost first; the last loop steps through a line or tile
 
   const Operand &source() const { return problem.operands[problem.source]; }
   const Operand &destination() const { return problem.operands.back(); }
@@ -57,6 +57,6 @@ mlir::LogicalResult planOpen(OpenMapPlan &plan, std::string &whyNot);
 /// Inserts the kernel of a planned map with open sizes after the problem.
 mlir::func::FuncOp emitOpen(const OpenMapPlan &plan);
 
-} // namespace quern::maps
+} // namespace quern::schedule::maps
 
 #endif // QUERN_SCHEDULE_MAP_CPU_OPEN_H

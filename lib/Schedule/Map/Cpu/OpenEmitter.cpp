@@ -17,9 +17,10 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::maps;
+using namespace quern::schedule;
+using namespace quern::schedule::maps;
 
-func::FuncOp quern::maps::emitOpen(const OpenMapPlan &plan) { return OpenEmitter(plan).emit(); }
+func::FuncOp quern::schedule::maps::emitOpen(const OpenMapPlan &plan) { return OpenEmitter(plan).emit(); }
 
 OpenEmitter::OpenEmitter(const OpenMapPlan &plan) : KernelBuilder(plan.problem.function), plan(plan) {
   loc = plan.problem.op->getLoc();
@@ -28,7 +29,7 @@ OpenEmitter::OpenEmitter(const OpenMapPlan &plan) : KernelBuilder(plan.problem.f
 static double nsOf(const OpenMapPlan &plan) {
   constexpr int64_t typical = 1024;
   int64_t points = 1, bytes = 0;
-  for (const OpenMapPlan::Loop &loop : plan.loops)
+  for (const OpenMapPlan::MapLoop &loop : plan.loops)
     points *= plan.problem.axes[loop.axis].extent.cappedAt(loop.step);
   points = plan.kind == MapKind::Line ? std::min(points, typical) : points;
   for (const Operand &operand : plan.problem.operands)
@@ -43,7 +44,7 @@ func::FuncOp OpenEmitter::emit() {
   traits.name = (func::FuncOp(plan.problem.function).getName() + "_kernel").str();
   traits.plan = plan.text();
   traits.nsPerIteration = nsOf(plan);
-  for (const Loop &loop : plan.loops) {
+  for (const MapLoop &loop : plan.loops) {
     const Size extent = plan.problem.axes[loop.axis].extent;
     if (extent.isOpen())
       traits.factors.append({extent.openIndex(), loop.step});
@@ -70,7 +71,7 @@ func::FuncOp OpenEmitter::emit() {
 
 // Loops.
 
-OpenEmitter::Value OpenEmitter::tripOf(const Loop &loop) {
+OpenEmitter::Value OpenEmitter::tripOf(const MapLoop &loop) {
   const Size extent = plan.problem.axes[loop.axis].extent;
   if (!extent.isOpen())
     return index(llvm::divideCeil(extent.known(), loop.step));
@@ -80,15 +81,15 @@ OpenEmitter::Value OpenEmitter::tripOf(const Loop &loop) {
   return atEntry([&] { return create<arith::DivUIOp>(add(all, beyond), step).getResult(); });
 }
 
-OpenEmitter::Nest OpenEmitter::nestOf(ArrayRef<Loop> loops) {
+OpenEmitter::Nest OpenEmitter::nestOf(ArrayRef<MapLoop> loops) {
   Nest nest{loops};
-  for (const Loop &loop : loops)
+  for (const MapLoop &loop : loops)
     nest.trips.push_back(tripOf(loop));
   return nest;
 }
 
 void OpenEmitter::readStrides(Nest &nest, size_t count) {
-  for (const Loop &loop : nest.loops.take_front(count))
+  for (const MapLoop &loop : nest.loops.take_front(count))
     nest.strides.push_back(llvm::map_to_vector(plan.problem.operands, [&](const Operand &operand) -> Value {
       return scaled(index(operand.strides[loop.axis]), loop.step);
     }));
@@ -114,7 +115,7 @@ void OpenEmitter::orderBySource(Nest &nest) {
       swapWithNext(nest, i, less(nest.strides[i][plan.problem.source], nest.strides[i + 1][plan.problem.source]));
 }
 
-void OpenEmitter::forSpace(ArrayRef<Loop> loops, Body f, int64_t jamFactor, Order order) {
+void OpenEmitter::forSpace(ArrayRef<MapLoop> loops, Body f, int64_t jamFactor, Order order) {
   Nest nest = nestOf(loops);
   nest.body = f;
   nest.jamFactor = jamFactor;
@@ -124,7 +125,7 @@ void OpenEmitter::forSpace(ArrayRef<Loop> loops, Body f, int64_t jamFactor, Orde
 }
 
 void OpenEmitter::emitSpace(Nest &nest) {
-  const ArrayRef<Loop> loops = nest.loops;
+  const ArrayRef<MapLoop> loops = nest.loops;
   auto whole = [&] {
     Values digits(loops.size(), index(0));
     for (Value trip : nest.trips)
@@ -149,20 +150,20 @@ void OpenEmitter::emitSpace(Nest &nest) {
                                            SmallVector<Type>(2 * loops.size(), b.getIndexType()), whole, divided);
   nest.first = Values(ArrayRef(digits).take_front(loops.size()));
   nest.last = Values(ArrayRef(digits).drop_front(loops.size()));
-  Place place;
+  MapPlace place;
   for (const Operand &operand : plan.problem.operands)
     place.push_back(index(operand.offset));
   emitNest(nest, place, Value(), Value());
 }
 
-void OpenEmitter::emitNest(Nest &nest, const Place &place, Value onFirst, Value onLast) {
+void OpenEmitter::emitNest(Nest &nest, const MapPlace &place, Value onFirst, Value onLast) {
   const size_t depth = nest.at.size();
   if (depth == nest.loops.size())
     return nest.body(place, nest.at);
   auto chosen = [&](Value condition, Value then, Value otherwise) {
     return condition ? create<arith::SelectOp>(condition, then, otherwise).getResult() : then;
   };
-  const Loop &loop = nest.loops[depth];
+  const MapLoop &loop = nest.loops[depth];
   Value begin = nest.first[depth], end = add(nest.last[depth], 1);
   if (depth)
     begin = chosen(onFirst, begin, index(0)), end = chosen(onLast, end, nest.trips[depth]);
@@ -186,10 +187,10 @@ void OpenEmitter::emitNest(Nest &nest, const Place &place, Value onFirst, Value 
 }
 
 /// Emits the innermost loop, `jamFactor` indices per iteration.
-void OpenEmitter::emitJammed(Nest &nest, const Place &place, Value begin, Value end) {
-  const Loop &loop = nest.loops.back();
+void OpenEmitter::emitJammed(Nest &nest, const MapPlace &place, Value begin, Value end) {
+  const MapLoop &loop = nest.loops.back();
   auto body = [&](Value at, int64_t count) {
-    SmallVector<Place> places{advance(place, loop.axis, scaled(at, loop.step))};
+    SmallVector<MapPlace> places{advance(place, loop.axis, scaled(at, loop.step))};
     while (static_cast<int64_t>(places.size()) < count)
       places.push_back(advance(places.back(), loop.axis, index(loop.step)));
     nest.at.push_back(at);
@@ -201,14 +202,14 @@ void OpenEmitter::emitJammed(Nest &nest, const Place &place, Value begin, Value 
   forRange(whole, end, [&](Value at) { body(at, 1); });
 }
 
-OpenEmitter::Place OpenEmitter::advance(Place place, unsigned axis, Value by) {
+OpenEmitter::MapPlace OpenEmitter::advance(MapPlace place, unsigned axis, Value by) {
   for (auto [operand, base] : llvm::zip_equal(plan.problem.operands, place))
     if (operand.strides[axis] != 0)
       base = add(base, scaled(by, operand.strides[axis]));
   return place;
 }
 
-OpenEmitter::Place OpenEmitter::advance(Place place, ArrayRef<Value> strides, Value by) {
+OpenEmitter::MapPlace OpenEmitter::advance(MapPlace place, ArrayRef<Value> strides, Value by) {
   for (auto [base, stride] : llvm::zip_equal(place, strides))
     base = add(base, create<arith::MulIOp>(by, stride, arith::IntegerOverflowFlags::nsw));
   return place;
@@ -218,7 +219,7 @@ OpenEmitter::Value OpenEmitter::wholeSteps(Value v, int64_t step) {
   return difference(v, create<arith::RemUIOp>(v, index(step)));
 }
 
-OpenEmitter::Value OpenEmitter::leftOf(const Loop &loop, Value at) {
+OpenEmitter::Value OpenEmitter::leftOf(const MapLoop &loop, Value at) {
   return least(difference(index(plan.problem.axes[loop.axis].extent), scaled(at, loop.step)), index(loop.step));
 }
 
@@ -241,7 +242,8 @@ void OpenEmitter::store(Value vector, Value at, Value mask, bool streamed) {
                           streamed ? llvm::MaybeAlign(bytes) : llvm::MaybeAlign());
 }
 
-OpenEmitter::Values OpenEmitter::elementsAt(const Place &place, unsigned axis, int64_t lanes, Value mask, Value known) {
+OpenEmitter::Values OpenEmitter::elementsAt(const MapPlace &place, unsigned axis, int64_t lanes, Value mask,
+                                            Value known) {
   Values elements;
   for (auto [i, operand] : llvm::enumerate(plan.problem.operands)) {
     if (!plan.isRead(i)) {
@@ -258,7 +260,7 @@ OpenEmitter::Values OpenEmitter::elementsAt(const Place &place, unsigned axis, i
   return elements;
 }
 
-void OpenEmitter::moveElement(const Place &place, Value known) {
+void OpenEmitter::moveElement(const MapPlace &place, Value known) {
   Values elements;
   for (unsigned i = 0; i < plan.problem.operands.size(); ++i) {
     if (known && i == plan.problem.source)
@@ -293,7 +295,7 @@ OpenEmitter::Value OpenEmitter::computesAll(ArrayRef<Value> trips) {
 
 /// A partial call means several threads, which together have more cache.
 OpenEmitter::Value OpenEmitter::movesMuch(int64_t least) {
-  Value isWhole = computesAll(llvm::map_to_vector(plan.loops, [&](const Loop &loop) { return tripOf(loop); }));
+  Value isWhole = computesAll(llvm::map_to_vector(plan.loops, [&](const MapLoop &loop) { return tripOf(loop); }));
   Value from = create<arith::SelectOp>(isWhole, index(least), index(std::max(least, plan.strategy.streamAlwaysBytes)));
   return notMore(from, bytesMoved());
 }

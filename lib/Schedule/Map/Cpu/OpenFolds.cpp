@@ -16,7 +16,8 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::maps;
+using namespace quern::schedule;
+using namespace quern::schedule::maps;
 
 static constexpr int64_t maxTableEntries = 256; ///< maximum rows and maximum columns of a tile
 
@@ -34,7 +35,7 @@ OpenEmitter::Folds OpenEmitter::readFolds() {
   folds.columns = index(plan.problem.axes[plan.across].extent);
   Values rowsGoOn, columnsGoOn;
   Value anyRows = is(zero, index(1)), anyColumns = anyRows;
-  for (const Loop &loop : ArrayRef(plan.loops).drop_back(2)) {
+  for (const MapLoop &loop : ArrayRef(plan.loops).drop_back(2)) {
     rowsGoOn.push_back(is(index(plan.destination().strides[loop.axis]), folds.rows));
     columnsGoOn.push_back(is(index(plan.source().strides[loop.axis]), folds.columns));
     anyRows = either(anyRows, rowsGoOn.back());
@@ -53,7 +54,7 @@ OpenEmitter::Folds OpenEmitter::readFolds() {
 }
 
 /// Entry i * inner + j is the address of index i of the outer loop and j of the inner one.
-void OpenEmitter::fillTable(Value table, Value outer, Value outerStride, Value inner, rows::Size innerStride) {
+void OpenEmitter::fillTable(Value table, Value outer, Value outerStride, Value inner, Size innerStride) {
   forRange(index(0), outer, [&](Value i) {
     Value from = create<arith::MulIOp>(i, inner), at = create<arith::MulIOp>(i, outerStride);
     forRange(index(0), inner, [&](Value j) {
@@ -87,11 +88,11 @@ void OpenEmitter::emitFolded(const Folds &folds) {
             plan.source().strides[plan.along]);
   fillTable(columnsAt, select(folds.foldsColumns, count, index(1)), strides.back(), folds.columns,
             plan.destination().strides[plan.across]);
-  auto emitRange = [&](const Place &place, Value begin, Value end) {
+  auto emitRange = [&](const MapPlace &place, Value begin, Value end) {
     loop(begin, end, most, {}, [&](Value at, const Values &) {
       Value own = least(difference(end, at), most);
       Value rows = times(folds.foldsRows, folds.rows, own), columns = times(folds.foldsColumns, folds.columns, own);
-      const Place there = advance(place, strides, at);
+      const MapPlace there = advance(place, strides, at);
       choose(
           both(notMore(index(plan.tileLanes), rows), notMore(index(transposeUnit(plan.moved)), columns)),
           [&] {
@@ -107,7 +108,7 @@ void OpenEmitter::emitFolded(const Folds &folds) {
   emitSpace(nest);
 }
 
-void OpenEmitter::transposeByTables(const Place &place, Value rows, Value columns, bool foldsRows) {
+void OpenEmitter::transposeByTables(const MapPlace &place, Value rows, Value columns, bool foldsRows) {
   const unsigned source = plan.problem.source;
   const int64_t unit = transposeUnit(plan.moved), lanes = plan.tileLanes;
   auto entry = [&](Value table, Value at) { return create<memref::LoadOp>(table, ValueRange{at}).getResult(); };
@@ -127,7 +128,7 @@ void OpenEmitter::transposeByTables(const Place &place, Value rows, Value column
     auto sink = [&](Value from, ArrayRef<Value> vectors) {
       Value first = from ? add(column, from) : column;
       for (auto [j, vector] : llvm::enumerate(vectors)) {
-        Place there = place;
+        MapPlace there = place;
         there.back() = add(add(there.back(), row), entry(columnsAt, add(first, static_cast<int64_t>(j))));
         store(plan.bodyIsLate ? valueAt(there, plan.along, lanes, Value(), vector) : vector, there.back());
       }
@@ -145,11 +146,11 @@ void OpenEmitter::transposeByTables(const Place &place, Value rows, Value column
 }
 
 /// Moves the elements of a tile that is split between calls.
-void OpenEmitter::moveByTables(const Place &place, Value rows, Value columns) {
+void OpenEmitter::moveByTables(const MapPlace &place, Value rows, Value columns) {
   auto entry = [&](Value table, Value at) { return create<memref::LoadOp>(table, ValueRange{at}).getResult(); };
   forRange(index(0), rows, [&](Value row) {
     forRange(index(0), columns, [&](Value column) {
-      Place there = place;
+      MapPlace there = place;
       Value &from = there[plan.problem.source], &to = there.back();
       from = add(add(from, column), entry(rowsAt, row));
       to = add(add(to, row), entry(columnsAt, column));

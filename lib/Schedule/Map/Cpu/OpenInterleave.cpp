@@ -11,27 +11,28 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::maps;
+using namespace quern::schedule;
+using namespace quern::schedule::maps;
 
 void OpenEmitter::emitInterleaved() {
   const bool packs = plan.network == TileNetwork::Interleave;
   const unsigned few = packs ? plan.along : plan.across, many = packs ? plan.across : plan.along;
-  forSpace(plan.loops, [&](ArrayRef<Place> places, ArrayRef<Value> at) {
+  forSpace(plan.loops, [&](ArrayRef<MapPlace> places, ArrayRef<Value> at) {
     Value left = leftOf(plan.loops.back(), at.back()), whole = wholeSteps(left, plan.tileLanes);
     forRange(index(0), whole, [&](Value first) { interleave(places[0], first); }, plan.tileLanes);
     forRange(whole, left, [&](Value element) {
-      const Place there = advance(places[0], many, element);
+      const MapPlace there = advance(places[0], many, element);
       forRange(index(0), index(plan.problem.axes[few].extent),
                [&](Value lane) { moveElement(advance(there, few, lane)); });
     });
   });
 }
 
-void OpenEmitter::interleave(const Place &place, Value at) {
+void OpenEmitter::interleave(const MapPlace &place, Value at) {
   const bool packs = plan.network == TileNetwork::Interleave;
   const unsigned few = packs ? plan.along : plan.across, many = packs ? plan.across : plan.along;
   const int64_t count = plan.problem.axes[few].extent.known(), lanes = plan.tileLanes;
-  const Place first = advance(place, many, at);
+  const MapPlace first = advance(place, many, at);
   auto placeOf = [&](bool isPacked, int64_t i) { return advance(first, few, index(isPacked ? i * lanes : i)); };
   auto valueOf = [&](bool isPacked, int64_t i, Value known) {
     return valueAt(placeOf(isPacked, i), isPacked ? few : many, lanes, Value(), known);

@@ -15,7 +15,8 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::maps;
+using namespace quern::schedule;
+using namespace quern::schedule::maps;
 
 static constexpr int64_t maxShortVectors = 4; ///< maximum vectors of lines that have separate loops
 static constexpr int64_t fewest = 4;          ///< minimum lanes of a vector
@@ -25,7 +26,7 @@ void OpenEmitter::emitLines() {
   Value length = index(plan.problem.axes[plan.along].extent);
   streams = both(movesMuch(plan.strategy.streamBytes), notMore(index(minVectors * plan.lanes), length));
   auto ofParts = [&] {
-    forSpace(plan.loops, [&](ArrayRef<Place> places, ArrayRef<Value> at) {
+    forSpace(plan.loops, [&](ArrayRef<MapPlace> places, ArrayRef<Value> at) {
       emitLine(places[0], leftOf(plan.loops.back(), at.back()));
     });
   };
@@ -47,11 +48,11 @@ void OpenEmitter::emitLines() {
 /// Moves permuted lines that are whole cache lines with non-temporal stores, in the order of the source, which the
 /// hardware prefetcher follows.
 void OpenEmitter::emitWholeLines() {
-  auto move = [&](ArrayRef<Place> places, ArrayRef<Value> at) {
+  auto move = [&](ArrayRef<MapPlace> places, ArrayRef<Value> at) {
     Value length = leftOf(plan.loops.back(), at.back()), steps = wholeSteps(length, plan.lanes * plan.unroll);
     emitSteps(places[0], length, /*streamed=*/true);
     auto single = [&](Value from) {
-      const Place first = advance(places[0], plan.along, from);
+      const MapPlace first = advance(places[0], plan.along, from);
       Values values;
       for (int64_t lane = 0; lane < plan.streamedLanes; lane += plan.lanes)
         values.push_back(valueAt(advance(first, plan.along, index(lane)), plan.along, plan.lanes));
@@ -96,18 +97,18 @@ void OpenEmitter::emitShort(Value length, int64_t lanes, function_ref<void()> lo
 /// Moves lines as pieces. All pieces of a group of lines are computed before any of these lines is stored.
 void OpenEmitter::emitPieces(int64_t lanes, ArrayRef<Value> starts, Value lastMask) {
   constexpr int64_t ahead = 1024;
-  const ArrayRef<Loop> around = ArrayRef(plan.loops).drop_back();
+  const ArrayRef<MapLoop> around = ArrayRef(plan.loops).drop_back();
   const auto count = static_cast<int64_t>(starts.size());
   const int64_t bytes = lanes * plan.source().bytes();
   const bool asks = !around.empty() && bytes >= lineBytes;
-  auto move = [&](ArrayRef<Place> places, ArrayRef<Value>) {
+  auto move = [&](ArrayRef<MapPlace> places, ArrayRef<Value>) {
     Values values, stored;
-    for (const Place &place : places)
+    for (const MapPlace &place : places)
       for (auto [i, start] : llvm::enumerate(starts)) {
         if (asks) // the hardware prefetcher does not follow short, non-contiguous lines
           prefetch(advance(advance(place, around.back().axis, index(std::max<int64_t>(1, ahead / (bytes * count)))),
                            plan.along, start)[plan.problem.source]);
-        const Place there = advance(place, plan.along, start);
+        const MapPlace there = advance(place, plan.along, start);
         const bool isLast = i + 1 == starts.size();
         values.push_back(valueAt(there, plan.along, lanes, isLast ? lastMask : Value()));
         stored.push_back(there.back());
@@ -137,12 +138,12 @@ void OpenEmitter::emitOverlapping(int64_t lanes) {
 
 void OpenEmitter::emitElements() {
   Value length = index(plan.problem.axes[plan.along].extent);
-  forSpace(ArrayRef(plan.loops).drop_back(), [&](ArrayRef<Place> places, ArrayRef<Value>) {
+  forSpace(ArrayRef(plan.loops).drop_back(), [&](ArrayRef<MapPlace> places, ArrayRef<Value>) {
     forRange(index(0), length, [&](Value at) { moveElement(advance(places[0], plan.along, at)); });
   });
 }
 
-void OpenEmitter::emitLine(const Place &place, Value length) {
+void OpenEmitter::emitLine(const MapPlace &place, Value length) {
   if (!plan.isMasked)
     return emitUnmasked(place, length);
   choose(
@@ -154,12 +155,12 @@ void OpenEmitter::emitLine(const Place &place, Value length) {
 }
 
 /// Emits the whole steps.
-void OpenEmitter::emitSteps(const Place &place, Value length, bool streamed) {
+void OpenEmitter::emitSteps(const MapPlace &place, Value length, bool streamed) {
   const int64_t step = plan.lanes * plan.unroll, together = streamed ? plan.streamedLanes / plan.lanes : 1;
   forRange(
       index(0), wholeSteps(length, step),
       [&](Value at) {
-        const Place first = advance(place, plan.along, at);
+        const MapPlace first = advance(place, plan.along, at);
         Values values;
         for (int64_t v = 0; v < plan.unroll; ++v)
           values.push_back(valueAt(advance(first, plan.along, index(v * plan.lanes)), plan.along, plan.lanes));
@@ -171,24 +172,24 @@ void OpenEmitter::emitSteps(const Place &place, Value length, bool streamed) {
 }
 
 /// Emits single vectors, then a masked one for the remainder.
-void OpenEmitter::emitMaskedEnd(const Place &place, Value length, Value from) {
+void OpenEmitter::emitMaskedEnd(const MapPlace &place, Value length, Value from) {
   Value end = wholeSteps(length, plan.lanes);
   forRange(
       from, end,
       [&](Value at) {
-        const Place there = advance(place, plan.along, at);
+        const MapPlace there = advance(place, plan.along, at);
         store(valueAt(there, plan.along, plan.lanes), there.back());
       },
       plan.lanes);
   choose(less(end, length), [&] {
     Value mask = prefixMask(difference(length, end), plan.lanes);
-    const Place there = advance(place, plan.along, end);
+    const MapPlace there = advance(place, plan.along, end);
     store(valueAt(there, plan.along, plan.lanes, mask), there.back(), mask);
   });
 }
 
 /// Returns the bytes from a place in the destination to the next boundary of a non-temporal store.
-OpenEmitter::Value OpenEmitter::boundaryFrom(const Place &place) {
+OpenEmitter::Value OpenEmitter::boundaryFrom(const MapPlace &place) {
   Value start = create<memref::ExtractAlignedPointerAsIndexOp>(flat.back());
   Value address = add(start, scaled(place.back(), plan.destination().bytes()));
   return create<arith::AndIOp>(create<arith::SubIOp>(index(0), address),
@@ -197,18 +198,18 @@ OpenEmitter::Value OpenEmitter::boundaryFrom(const Place &place) {
 
 /// Emits a line with non-temporal stores from a boundary on. If no element starts on a boundary, ordinary stores are
 /// used.
-void OpenEmitter::emitStreamed(const Place &place, Value length) {
+void OpenEmitter::emitStreamed(const MapPlace &place, Value length) {
   Value head = create<arith::DivUIOp>(boundaryFrom(place), index(plan.destination().bytes()));
   head = least(head, length);
   forRange(
       index(0), head,
       [&](Value at) {
-        const Place there = advance(place, plan.along, at);
+        const MapPlace there = advance(place, plan.along, at);
         Value mask = prefixMask(least(difference(head, at), index(plan.lanes)), plan.lanes);
         store(valueAt(there, plan.along, plan.lanes, mask), there.back(), mask);
       },
       plan.lanes);
-  const Place rest = advance(place, plan.along, head);
+  const MapPlace rest = advance(place, plan.along, head);
   Value left = difference(length, head);
   choose(
       compare(arith::CmpIPredicate::eq, boundaryFrom(rest), index(0)),
@@ -216,9 +217,9 @@ void OpenEmitter::emitStreamed(const Place &place, Value length) {
   emitMaskedEnd(rest, left, wholeSteps(left, plan.lanes * plan.unroll));
 }
 
-void OpenEmitter::emitUnmasked(const Place &place, Value length) {
+void OpenEmitter::emitUnmasked(const MapPlace &place, Value length) {
   auto whole = [&] {
-    const Place ending = advance(place, plan.along, difference(length, index(plan.lanes)));
+    const MapPlace ending = advance(place, plan.along, difference(length, index(plan.lanes)));
     Value last = valueAt(ending, plan.along, plan.lanes);
     Value aligned = both(streams, compare(arith::CmpIPredicate::eq, boundaryFrom(place), index(0)));
     choose(
@@ -227,7 +228,7 @@ void OpenEmitter::emitUnmasked(const Place &place, Value length) {
     forRange(
         wholeSteps(length, plan.lanes * plan.unroll), wholeSteps(length, plan.lanes),
         [&](Value at) {
-          const Place there = advance(place, plan.along, at);
+          const MapPlace there = advance(place, plan.along, at);
           store(valueAt(there, plan.along, plan.lanes), there.back());
         },
         plan.lanes);
@@ -237,11 +238,11 @@ void OpenEmitter::emitUnmasked(const Place &place, Value length) {
 }
 
 /// Moves fewer than 2 · `lanes` elements: two overlapping vectors, or, below `lanes`, narrower ones.
-void OpenEmitter::emitFew(const Place &place, Value length, int64_t lanes) {
+void OpenEmitter::emitFew(const MapPlace &place, Value length, int64_t lanes) {
   if (lanes < fewest)
     return forRange(index(0), length, [&](Value at) { moveElement(advance(place, plan.along, at)); });
   auto two = [&] {
-    const Place ending = advance(place, plan.along, difference(length, index(lanes)));
+    const MapPlace ending = advance(place, plan.along, difference(length, index(lanes)));
     Value first = valueAt(place, plan.along, lanes), last = valueAt(ending, plan.along, lanes);
     store(first, place.back());
     store(last, ending.back());

@@ -16,15 +16,16 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::maps;
+using namespace quern::schedule;
+using namespace quern::schedule::maps;
 
 namespace {
 
 constexpr int64_t lineBytesOfIteration = 16 << 10;
 
-class Planner {
+class OpenMapPlanner {
 public:
-  Planner(OpenMapPlan &plan, std::string &whyNot) : plan(plan), problem(plan.problem), whyNot(whyNot) {}
+  OpenMapPlanner(OpenMapPlan &plan, std::string &whyNot) : plan(plan), problem(plan.problem), whyNot(whyNot) {}
 
   LogicalResult run() {
     if (!problem.limits.empty() || problem.writesPadding() ||
@@ -73,7 +74,7 @@ private:
       if (!llvm::is_contained(inside, a))
         plan.loops.push_back({a, 1});
     const Operand &destination = plan.destination();
-    llvm::sort(plan.loops, [&](const OpenMapPlan::Loop &a, const OpenMapPlan::Loop &b) {
+    llvm::sort(plan.loops, [&](const OpenMapPlan::MapLoop &a, const OpenMapPlan::MapLoop &b) {
       const Size ofA = destination.strides[a.axis], ofB = destination.strides[b.axis];
       return ofA != ofB ? ofA > ofB : a.axis < b.axis;
     });
@@ -153,7 +154,9 @@ private:
 
 } // namespace
 
-LogicalResult quern::maps::planOpen(OpenMapPlan &plan, std::string &whyNot) { return Planner(plan, whyNot).run(); }
+LogicalResult quern::schedule::maps::planOpen(OpenMapPlan &plan, std::string &whyNot) {
+  return OpenMapPlanner(plan, whyNot).run();
+}
 
 std::string OpenMapPlan::text() const {
   std::string line;
@@ -173,7 +176,7 @@ std::string OpenMapPlan::text() const {
     os << ' ' << axis.extent.text() << '(' << source().strides[a].text() << "->" << destination().strides[a].text()
        << ')';
   os << ", loops";
-  for (const Loop &loop : loops)
+  for (const MapLoop &loop : loops)
     os << ' ' << loop.axis << (loop.step > 1 ? " by " + std::to_string(loop.step) : "");
   return line;
 }

@@ -15,13 +15,14 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::maps;
+using namespace quern::schedule;
+using namespace quern::schedule::maps;
 
 /// Returns true if elements may be computed twice, so that the last squares of a tile may overlap others.
 bool OpenEmitter::mayShift() const { return !plan.problem.readsOld && !plan.problem.mayBeInPlace; }
 
 /// Transposes whole squares directly from the source, one cache line of each row at a time.
-void OpenEmitter::transposeDirectly(const Place &place, Value rows, Value columns, Squares how) {
+void OpenEmitter::transposeDirectly(const MapPlace &place, Value rows, Value columns, Squares how) {
   const unsigned source = plan.problem.source;
   const int64_t unit = transposeUnit(plan.moved), lanes = plan.tileLanes,
                 line = std::max(unit, lineBytes / plan.source().bytes());
@@ -34,7 +35,7 @@ void OpenEmitter::transposeDirectly(const Place &place, Value rows, Value column
         index(0), rows,
         [&](Value counted) {
           Value row = mayShift() ? least(counted, difference(rows, index(lanes))) : counted;
-          const Place first = advance(place, plan.along, row);
+          const MapPlace first = advance(place, plan.along, row);
           choose(isFar, [&] {
             for (int64_t lane = 0; lane < lanes; ++lane)
               prefetch(add(advance(first, plan.along, index(lane))[source], add(begin, ahead)));
@@ -64,7 +65,7 @@ void OpenEmitter::fillRowSteps() {
 /// Loads the register with rows from + at, from + at + unit, … of the source.
 OpenEmitter::Value OpenEmitter::gatherRows(Value start, Value from, int64_t at) {
   const int64_t unit = transposeUnit(plan.moved);
-  const rows::Size stride = plan.source().strides[plan.along];
+  const Size stride = plan.source().strides[plan.along];
   if (from)
     start = add(start, scaled(from, stride));
   Values pieces;
@@ -78,11 +79,11 @@ OpenEmitter::Value OpenEmitter::gatherRows(Value start, Value from, int64_t at) 
 }
 
 /// Transposes squares of registers that `gather` loads, and stores them as columns of the destination.
-void OpenEmitter::transposeSquare(const Place &place, Value row, Value column,
+void OpenEmitter::transposeSquare(const MapPlace &place, Value row, Value column,
                                   function_ref<Value(Value, int64_t)> gather, Value rows, Value columns, Squares how) {
   auto sink = [&](Value from, ArrayRef<Value> vectors) {
     Value first = from ? add(column, from) : column;
-    const Place there = advance(advance(place, plan.along, row), plan.across, first);
+    const MapPlace there = advance(advance(place, plan.along, row), plan.across, first);
     if (how == Squares::Partial)
       storeColumns(there, vectors, difference(rows, row), difference(columns, first));
     else
@@ -91,16 +92,16 @@ void OpenEmitter::transposeSquare(const Place &place, Value row, Value column,
   transposeSquares(b, loc, plan.moved, plan.tileLanes, {gather, sink}, between, [&](int64_t i) { return index(i); });
 }
 
-void OpenEmitter::storeWholeColumns(const Place &place, ArrayRef<Value> columns, bool streamed) {
+void OpenEmitter::storeWholeColumns(const MapPlace &place, ArrayRef<Value> columns, bool streamed) {
   for (auto [j, column] : llvm::enumerate(columns)) {
-    const Place there = advance(place, plan.across, index(static_cast<int64_t>(j)));
+    const MapPlace there = advance(place, plan.across, index(static_cast<int64_t>(j)));
     Value value = plan.bodyIsLate ? valueAt(there, plan.along, plan.tileLanes, Value(), column) : column;
     store(value, there.back(), Value(), streamed);
   }
 }
 
 /// Stores consecutive columns, limited to the remaining rows and columns.
-void OpenEmitter::storeColumns(const Place &place, ArrayRef<Value> columns, Value rowsLeft, Value columnsLeft) {
+void OpenEmitter::storeColumns(const MapPlace &place, ArrayRef<Value> columns, Value rowsLeft, Value columnsLeft) {
   const auto count = static_cast<int64_t>(columns.size());
   Value isWhole = both(notMore(index(count), columnsLeft), notMore(index(plan.tileLanes), rowsLeft));
   auto whole = [&] {
@@ -119,7 +120,7 @@ void OpenEmitter::storeColumns(const Place &place, ArrayRef<Value> columns, Valu
 }
 
 /// Stores one column, limited to the remaining rows.
-void OpenEmitter::storeColumn(const Place &place, Value column, Value rowsLeft) {
+void OpenEmitter::storeColumn(const MapPlace &place, Value column, Value rowsLeft) {
   Value left = least(rowsLeft, index(plan.tileLanes));
   if (plan.isMasked) {
     Value mask = prefixMask(left, plan.tileLanes);
@@ -129,7 +130,7 @@ void OpenEmitter::storeColumn(const Place &place, Value column, Value rowsLeft) 
   create<vector::StoreOp>(column, spilled, ValueRange{index(0)});
   forRange(index(0), left, [&](Value lane) {
     Value element = create<memref::LoadOp>(spilled, ValueRange{lane});
-    const Place there = advance(place, plan.along, lane);
+    const MapPlace there = advance(place, plan.along, lane);
     if (plan.bodyIsLate)
       moveElement(there, element);
     else

@@ -15,7 +15,8 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::maps;
+using namespace quern::schedule;
+using namespace quern::schedule::maps;
 
 void OpenEmitter::emitTiles() {
   if (plan.network != TileNetwork::Squares)
@@ -30,10 +31,10 @@ void OpenEmitter::emitTiles() {
   const int64_t bytes = plan.destination().bytes();
   if (plan.tileLanes * bytes % lineBytes == 0)
     streams = both(startsOn(lineBytes), movesMuch(plan.strategy.streamTilesBytes));
-  SmallVector<Loop, 6> loops(plan.loops);
+  SmallVector<MapLoop, 6> loops(plan.loops);
   const size_t last = loops.size() - 1;
   auto ofTiles = [&](bool isDirect) {
-    forSpace(loops, [&](ArrayRef<Place> places, ArrayRef<Value> at) {
+    forSpace(loops, [&](ArrayRef<MapPlace> places, ArrayRef<Value> at) {
       const size_t ofRows = isDirect ? last : last - 1, ofColumns = isDirect ? last - 1 : last;
       emitTile(places[0], leftOf(loops[ofRows], at[ofRows]), leftOf(loops[ofColumns], at[ofColumns]), isDirect);
     });
@@ -68,7 +69,7 @@ OpenEmitter::Value OpenEmitter::foldsRows() {
   return create<arith::OrIOp>(folds, crowds);
 }
 
-void OpenEmitter::emitTile(const Place &place, Value rows, Value columns, bool isDirect) {
+void OpenEmitter::emitTile(const MapPlace &place, Value rows, Value columns, bool isDirect) {
   auto staged = [&] {
     stageRows(place, rows, columns);
     transpose(place, rows, columns);
@@ -91,7 +92,7 @@ void OpenEmitter::emitTile(const Place &place, Value rows, Value columns, bool i
   choose(compare(arith::CmpIPredicate::eq, left, index(0)), direct, staged);
 }
 
-void OpenEmitter::stageRows(const Place &place, Value rows, Value columns) {
+void OpenEmitter::stageRows(const MapPlace &place, Value rows, Value columns) {
   auto stage = [&](bool isWhole) {
     forRange(index(0), rows, [&](Value row) {
       stageRow(advance(place, plan.along, row), scaled(row, plan.columns), columns, isWhole);
@@ -104,13 +105,13 @@ void OpenEmitter::stageRows(const Place &place, Value rows, Value columns) {
 
 /// Copies one row of the source, after the body if it runs first, and prefetches the next tile's row; addresses past
 /// the end are harmless.
-void OpenEmitter::stageRow(const Place &place, Value to, Value columns, bool isWhole) {
+void OpenEmitter::stageRow(const MapPlace &place, Value to, Value columns, bool isWhole) {
   const bool hasBody = !plan.problem.isCopy && !plan.bodyIsLate;
   const unsigned source = plan.problem.source;
   const int64_t lanes =
       std::min(plan.columns, hasBody ? plan.lanes : plan.strategy.vectorBytes / plan.source().bytes());
   auto move = [&](Value at, Value mask) {
-    const Place there = advance(place, plan.across, at);
+    const MapPlace there = advance(place, plan.across, at);
     Value moved = hasBody ? valueAt(there, plan.across, lanes, mask) : load(flat[source], there[source], lanes, mask);
     create<vector::StoreOp>(moved, staged, ValueRange{add(to, at)});
   };
@@ -131,7 +132,7 @@ void OpenEmitter::stageRow(const Place &place, Value to, Value columns, bool isW
     return;
   }
   forRange(end, columns, [&](Value at) {
-    const Place there = advance(place, plan.across, at);
+    const MapPlace there = advance(place, plan.across, at);
     Value element;
     if (hasBody) {
       Values elements;
@@ -147,7 +148,7 @@ void OpenEmitter::stageRow(const Place &place, Value to, Value columns, bool isW
 }
 
 /// Transposes squares of the scratch of rows into columns of the destination.
-void OpenEmitter::transpose(const Place &place, Value rows, Value columns) {
+void OpenEmitter::transpose(const MapPlace &place, Value rows, Value columns) {
   const int64_t unit = transposeUnit(plan.moved), lanes = plan.tileLanes;
   auto square = [&](Value column, Value row) {
     auto gather = [&](Value from, int64_t at) {

@@ -19,9 +19,10 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::maps;
+using namespace quern::schedule;
+using namespace quern::schedule::maps;
 
-bool MapPlan::isStraight(const Group &group) const {
+bool MapPlan::isStraight(const LaneGroup &group) const {
   auto isStill = [&](const auto &perAxis) {
     return llvm::all_of(group.parts, [&](const Part &part) { return perAxis[part.axis] == 0; });
   };
@@ -70,7 +71,7 @@ int64_t bytesStreamed(const MapProblem &problem) {
 void makeLoops(MapPlan &plan) {
   MapProblem &problem = plan.problem;
   Numbers chunks(problem.axes.size(), 1);
-  for (const Group *group : {&plan.run, &plan.rows, &plan.columns, &plan.tile.repeat})
+  for (const LaneGroup *group : {&plan.run, &plan.rows, &plan.columns, &plan.tile.repeat})
     for (const Part &part : group->parts)
       chunks[part.axis] = part.count;
   for (auto [a, axis] : llvm::enumerate(problem.axes)) {
@@ -93,14 +94,14 @@ void makeLoops(MapPlan &plan) {
       sum += weight * (static_cast<int64_t>(llvm::alignTo(axis.extent.known(), chunk)) - 1);
     plan.highest.push_back(sum);
   }
-  auto lead = [&](const Loop &loop) {
+  auto lead = [&](const MapLoop &loop) {
     int64_t stride = plan.destination().strides[loop.axis].known();
     for (auto &[axis, function] : plan.destination().nonlinear)
       if (axis == loop.axis)
         stride = function.digits().back().stride;
     return stride;
   };
-  llvm::sort(plan.loops, [&](const Loop &a, const Loop &b) {
+  llvm::sort(plan.loops, [&](const MapLoop &a, const MapLoop &b) {
     return std::make_pair(-lead(a), a.axis) < std::make_pair(-lead(b), b.axis);
   });
 }
@@ -108,7 +109,7 @@ void makeLoops(MapPlan &plan) {
 /// Splits a loop into blocks of about `count` indices and the indices within a block. `count` becomes a multiple of 8,
 /// 4, 2 or 3 if the trip count is one.
 void splitLoop(MapPlan &plan, unsigned at, int64_t count) {
-  Loop &loop = plan.loops[at], inner = loop;
+  MapLoop &loop = plan.loops[at], inner = loop;
   for (int64_t even : {8, 4, 2, 3})
     if (loop.trip % even == 0 && count > even) {
       count -= count % even;
@@ -152,7 +153,7 @@ void cutRun(MapPlan &plan) {
 void chooseSpace(MapPlan &plan) {
   double wanted = nsWanted(plan), left = plan.ns;
   while (plan.outer < plan.loops.size() && left > wanted) {
-    Loop &loop = plan.loops[plan.outer];
+    MapLoop &loop = plan.loops[plan.outer];
     double each = left / loop.trip;
     int64_t together = each < wanted ? static_cast<int64_t>(wanted / each) : 1;
     if (together > 1 && together * 2 > loop.trip)
@@ -178,7 +179,7 @@ void chooseKind(MapPlan &plan) {
     plan.kind = MapKind::Line;
     return;
   }
-  Group run = std::exchange(plan.run, Group());
+  LaneGroup run = std::exchange(plan.run, LaneGroup());
   if (planTile(plan)) {
     plan.kind = MapKind::Tile;
     return;
@@ -198,14 +199,14 @@ void chooseStreaming(MapPlan &plan, int64_t least) {
 bool followsDestination(const MapPlan &plan) {
   if (plan.loops.empty())
     return false;
-  const Loop &inner = plan.loops.back();
+  const MapLoop &inner = plan.loops.back();
   return plan.destination().strides[inner.axis] == 1 &&
          inner.trip * inner.step * plan.destination().bytes() >= prefetcherReach;
 }
 
 } // namespace
 
-void quern::maps::planMap(MapPlan &plan) {
+void quern::schedule::maps::planMap(MapPlan &plan) {
   chooseKind(plan);
   bool isLine = plan.kind == MapKind::Line;
   chooseStreaming(plan, plan.strategy.streamBytes);

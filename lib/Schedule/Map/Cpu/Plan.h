@@ -15,12 +15,12 @@
 #include "Schedule/Map/Groups.h"
 #include "Schedule/Map/Map.h"
 
-namespace quern::maps {
+namespace quern::schedule::maps {
 
 enum class MapKind { Line, Tile, Scalar };
 
 /// Indices 0, step, 2·step, … of an axis; `trip` of them.
-struct Loop {
+struct MapLoop {
   unsigned axis = 0;
   int64_t step = 1, trip = 1;
   /// Nonzero for the inner loop of a split loop: the trip count of the original loop. The loop before it iterates over
@@ -43,7 +43,7 @@ struct TilePlan {
   /// `run`: lanes that one step of the row stage reads from the source: the columns, then axes that continue them
   /// there. Such an axis is either part of the rows or in `repeat`: the tile is transposed once for each index of
   /// `repeat`. `outside` is the rest of the rows.
-  Group run, outside, repeat;
+  LaneGroup run, outside, repeat;
   Numbers inScratch;             ///< by axis: stride in the scratch of rows, in elements
   int64_t scratchRows = 0;       ///< size of that scratch in elements
   bool isLarge = false;          ///< true if tiles have many lines both ways, so that neighbors share no cache lines
@@ -66,7 +66,7 @@ struct MapPlan {
   /// Lines: the lanes of a run, which are contiguous in the destination. All parts except the last form a pattern:
   /// operands that are not contiguous, and limits along these parts, repeat with its length, which divides `lanes`
   /// unless the run is shorter than a vector.
-  Group run;
+  LaneGroup run;
   int64_t lanes = 1;            ///< lanes of a vector
   int64_t unroll = 1;           ///< vectors in a step
   int64_t jamFactor = 1;        ///< runs that one iteration of the innermost loop processes
@@ -74,10 +74,10 @@ struct MapPlan {
 
   /// Tiles: `rows` are contiguous in the destination, `columns` in the source. Each lane of `rows` is one row of the
   /// tile.
-  Group rows, columns;
+  LaneGroup rows, columns;
   TilePlan tile;
 
-  llvm::SmallVector<Loop, 8> loops; ///< outermost first
+  llvm::SmallVector<MapLoop, 8> loops; ///< outermost first
   /// By limit: the sum of weights at the last point of all loops and groups, including points past the end of axes.
   Numbers highest;
   unsigned outer = 0; ///< number of outer loops that form the iteration space
@@ -99,7 +99,7 @@ struct MapPlan {
   }
   /// Returns true if every input is contiguous or invariant along the lanes of the group, and no limit ends within
   /// them, so that vectors over them can form a loop. Limits of shifted axes do not count.
-  bool isStraight(const Group &group) const;
+  bool isStraight(const LaneGroup &group) const;
   /// Returns the vector operations in one execution of the body.
   int64_t bodyOps() const;
   /// Returns the plan as one line of text, for `quern explain`.
@@ -125,6 +125,6 @@ bool planTile(MapPlan &plan);
 /// Orders the loops of a tile and decides what is prefetched.
 void orderTileLoops(MapPlan &plan);
 
-} // namespace quern::maps
+} // namespace quern::schedule::maps
 
 #endif // QUERN_SCHEDULE_MAP_CPU_PLAN_H

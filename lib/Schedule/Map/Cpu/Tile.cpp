@@ -18,16 +18,17 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::maps;
+using namespace quern::schedule;
+using namespace quern::schedule::maps;
 
-void MapEmitter::emitTile(const Place &start) {
-  Place place = shiftedBack(start);
+void MapEmitter::emitTile(const MapPlace &start) {
+  MapPlace place = shiftedBack(start);
   if (plan.tile.network != TileNetwork::Squares)
     return emitInterleaving(place);
-  choose(isInside(place, Group(), /*write=*/problem.writesPadding()), [&] { emitSquares(place); });
+  choose(isInside(place, LaneGroup(), /*write=*/problem.writesPadding()), [&] { emitSquares(place); });
 }
 
-void MapEmitter::emitSquares(const Place &place) {
+void MapEmitter::emitSquares(const MapPlace &place) {
   Value rows, columns;
   if (plan.tile.throughRows)
     rows = scratch(plan.tile.scratchRows, plan.tile.moved);
@@ -37,7 +38,7 @@ void MapEmitter::emitSquares(const Place &place) {
     stageRows(place, rows);
   else if (plan.tile.prefetch)
     forLanes(plan.rows, 2, [&](ArrayRef<Value> digits, Value) { prefetchRow(advance(place, plan.rows, digits)); });
-  auto transpose = [&](const Place &here, Value fromRow) {
+  auto transpose = [&](const MapPlace &here, Value fromRow) {
     transposeTile(here, rows, fromRow, columns);
     if (columns)
       stageColumns(here, columns);
@@ -53,25 +54,25 @@ void MapEmitter::emitSquares(const Place &place) {
 }
 
 /// Moves a tile that would exceed a shifted axis back, so that both end together.
-MapEmitter::Place MapEmitter::shiftedBack(const Place &start) {
-  Place place = start;
+MapEmitter::MapPlace MapEmitter::shiftedBack(const MapPlace &start) {
+  MapPlace place = start;
   for (auto [i, limit] : llvm::enumerate(problem.limits)) {
     if (limit.shifted < 0)
       continue;
     unsigned axis = limit.shifted;
     int64_t count = 1;
-    for (const Group *group : {&plan.rows, &plan.columns})
+    for (const LaneGroup *group : {&plan.rows, &plan.columns})
       for (const Part &part : group->parts)
         count = part.axis == axis ? part.count : count;
     Value beyond = create<arith::MinSIOp>(add(start.left[i], -count), index(0));
-    place = advance(place, Loop{axis, 1, 1}, beyond);
+    place = advance(place, MapLoop{axis, 1, 1}, beyond);
   }
   return place;
 }
 
 /// Prefetches the row's part of a later tile into L2: rows are often so far from each other that few of them fit L1
 /// together. Addresses past the end are harmless: a prefetch may name any memory.
-void MapEmitter::prefetchRow(const Place &here) {
+void MapEmitter::prefetchRow(const MapPlace &here) {
   int64_t bytes = plan.columns.lanes() * plan.source().bytes();
   for (int64_t byte = 0; byte < bytes; byte += lineBytes) {
     Value there = add(here.bases[problem.source], plan.tile.prefetch + byte / plan.source().bytes());
@@ -82,15 +83,15 @@ void MapEmitter::prefetchRow(const Place &here) {
 
 /// Covers the lanes of a group with as few vectors as possible: a loop if there are many, then powers of two for the
 /// remainder. Calls f(place, lanes before the place, first, count).
-void MapEmitter::forVectors(const Place &place, const Group &group, int64_t most,
-                            function_ref<void(const Place &, Value, int64_t, int64_t)> f) {
+void MapEmitter::forVectors(const MapPlace &place, const LaneGroup &group, int64_t most,
+                            function_ref<void(const MapPlace &, Value, int64_t, int64_t)> f) {
   constexpr int64_t unrolled = 2;
   int64_t total = group.lanes(), first = 0;
   bool isPlain = group.parts.size() == 1, rolls = total / most > unrolled && (isPlain || plan.isStraight(group));
   if (rolls) {
     first = total / most * most;
     auto body = [&](Value at) {
-      Place there = place;
+      MapPlace there = place;
       if (isPlain)
         there = advance(place, group, at);
       else
@@ -107,12 +108,12 @@ void MapEmitter::forVectors(const Place &place, const Group &group, int64_t most
   }
 }
 
-void MapEmitter::stageRows(const Place &place, Value to) {
+void MapEmitter::stageRows(const MapPlace &place, Value to) {
   const TilePlan &tile = plan.tile;
   bool hasBody = !problem.isCopy && !tile.bodyInColumns;
   int64_t most = hasBody ? plan.lanes : plan.strategy.vectorBytes / plan.source().bytes();
   forLanes(tile.outside, hasBody ? 1 : 2, [&](ArrayRef<Value> digits, Value) {
-    Place here = advance(place, tile.outside, digits);
+    MapPlace here = advance(place, tile.outside, digits);
     Value start = index(0);
     for (auto [part, digit] : llvm::zip_equal(tile.outside.parts, digits))
       start = add(start, scaled(digit, tile.inScratch[part.axis]));
@@ -120,7 +121,7 @@ void MapEmitter::stageRows(const Place &place, Value to) {
       create<vector::StoreOp>(vector, to, ValueRange{add(add(start, lanes), first)});
     };
     auto move = [&] {
-      forVectors(here, tile.run, most, [&](const Place &there, Value lanes, int64_t first, int64_t count) {
+      forVectors(here, tile.run, most, [&](const MapPlace &there, Value lanes, int64_t first, int64_t count) {
         Value mask = tile.masksColumns ? laneMask(there, tile.run, first, count, /*write=*/false) : Value();
         bool begins = first == 0 && matchPattern(lanes, m_Zero());
         choose(anyLane(there, tile.run, first, count, /*write=*/false, begins, mask), [&] {
@@ -131,7 +132,7 @@ void MapEmitter::stageRows(const Place &place, Value to) {
       });
     };
     auto clear = [&] {
-      forVectors(here, tile.run, most, [&](const Place &, Value lanes, int64_t first, int64_t count) {
+      forVectors(here, tile.run, most, [&](const MapPlace &, Value lanes, int64_t first, int64_t count) {
         put(tile.bodyInColumns ? zeros(vec(count, tile.moved)) : paddingValue(count), lanes, first);
       });
     };
@@ -146,7 +147,7 @@ void MapEmitter::stageRows(const Place &place, Value to) {
 }
 
 /// Returns the offset of lane `lane`, a run-time value, from the group's first lane.
-Value MapEmitter::laneOffset(const Group &group, Value lane, ArrayRef<int64_t> perAxis) {
+Value MapEmitter::laneOffset(const LaneGroup &group, Value lane, ArrayRef<int64_t> perAxis) {
   Value sum = index(0);
   int64_t before = 1;
   if (matchPattern(lane, m_Zero()))
@@ -172,10 +173,10 @@ void MapEmitter::forSteps(int64_t end, int64_t step, function_ref<void(Value)> f
 
 /// Transposes from the source, or from `rows`, to the destination, or to `columns`. Both scratch buffers have the lanes
 /// of a row, or column, contiguous.
-void MapEmitter::transposeTile(const Place &place, Value rows, Value fromRow, Value columns) {
+void MapEmitter::transposeTile(const MapPlace &place, Value rows, Value fromRow, Value columns) {
   const TilePlan &tile = plan.tile;
-  const Numbers rowStrides = rows ? tile.inScratch : rows::knownOf(plan.source().strides),
-                destinationStrides = rows::knownOf(plan.destination().strides);
+  const Numbers rowStrides = rows ? tile.inScratch : knownOf(plan.source().strides),
+                destinationStrides = knownOf(plan.destination().strides);
   int64_t unit = transposeUnit(tile.moved);
   Value between;
   if (int64_t elements = transposeScratch(tile.moved, tile.lanes))
@@ -236,15 +237,15 @@ void MapEmitter::transposeTile(const Place &place, Value rows, Value fromRow, Va
   });
 }
 
-void MapEmitter::stageColumns(const Place &place, Value from) {
+void MapEmitter::stageColumns(const MapPlace &place, Value from) {
   const TilePlan &tile = plan.tile;
   int64_t most = tile.bodyInColumns ? plan.lanes : plan.strategy.vectorBytes / plan.destination().bytes();
   Value aligned = plan.streams && tile.writesWholeLines ? isDestinationAligned() : Value();
   forLanes(plan.columns, 1, [&](ArrayRef<Value> digits, Value column) {
-    Place here = advance(place, plan.columns, digits);
+    MapPlace here = advance(place, plan.columns, digits);
     Value start = scaled(column, tile.rows);
     auto begins = [&](Value lanes, int64_t first) { return first == 0 && matchPattern(lanes, m_Zero()); };
-    auto put = [&](Value vector, const Place &there, int64_t first, Value mask) {
+    auto put = [&](Value vector, const MapPlace &there, int64_t first, Value mask) {
       Value at = add(there.bases.back(), first);
       if (aligned)
         choose(aligned, [&] { store(vector, at, mask, !mask); }, [&] { store(vector, at, mask, false); });
@@ -252,15 +253,15 @@ void MapEmitter::stageColumns(const Place &place, Value from) {
         store(vector, at, mask, false);
     };
     /// Calls f for each vector of which some lane is written.
-    auto forWritten = [&](function_ref<void(const Place &, Value, int64_t, int64_t, Value)> f) {
-      forVectors(here, plan.rows, most, [&](const Place &there, Value lanes, int64_t first, int64_t count) {
+    auto forWritten = [&](function_ref<void(const MapPlace &, Value, int64_t, int64_t, Value)> f) {
+      forVectors(here, plan.rows, most, [&](const MapPlace &there, Value lanes, int64_t first, int64_t count) {
         Value mask = tile.masksRows ? laneMask(there, plan.rows, first, count, /*write=*/true) : Value();
         choose(anyLane(there, plan.rows, first, count, /*write=*/true, begins(lanes, first), mask),
                [&] { f(there, lanes, first, count, mask); });
       });
     };
     auto move = [&] {
-      forWritten([&](const Place &there, Value lanes, int64_t first, int64_t count, Value mask) {
+      forWritten([&](const MapPlace &there, Value lanes, int64_t first, int64_t count, Value mask) {
         auto fromScratch = [&] { return loadFrom(from, add(add(start, lanes), first), count, Value()); };
         if (!tile.bodyInColumns)
           return put(fromScratch(), there, first, mask);
@@ -277,7 +278,7 @@ void MapEmitter::stageColumns(const Place &place, Value from) {
       });
     };
     auto clear = [&] {
-      forWritten([&](const Place &there, Value, int64_t first, int64_t count, Value mask) {
+      forWritten([&](const MapPlace &there, Value, int64_t first, int64_t count, Value mask) {
         put(paddingValue(count), there, first, mask);
       });
     };

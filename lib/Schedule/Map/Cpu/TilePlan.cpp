@@ -21,7 +21,8 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::maps;
+using namespace quern::schedule;
+using namespace quern::schedule::maps;
 
 namespace {
 
@@ -80,7 +81,7 @@ private:
 
   /// Plans a tile of a few lanes, `few`, that are contiguous in `packed` and followed there by the axis `along`, with
   /// vectors along that axis.
-  bool planInterleaving(unsigned along, unsigned first, const Operand &packed, Group &few, Group &many) {
+  bool planInterleaving(unsigned along, unsigned first, const Operand &packed, LaneGroup &few, LaneGroup &many) {
     constexpr int64_t most = 8;
     int64_t extent = problem.axes[along].extent.known(), lanes = 1, bytes = pieceBytes / transposeUnit(tile.moved);
     if (!problem.limits.empty())
@@ -101,7 +102,7 @@ private:
     bool fits = lanes <= most && packed.strides[along] == lanes && !problem.axes[along].isNonlinear &&
                 width * bytes >= pieceBytes / 2;
     if (!fits || (extent % width && !mayShift) || (lanes == most && transposeUnit(tile.moved) <= most)) {
-      few = Group();
+      few = LaneGroup();
       return false;
     }
     many.parts = {{along, width}};
@@ -139,9 +140,9 @@ private:
 
   /// Returns lanes that are contiguous in the operand, about `wanted`: whole axes, then a part of one. If whole axes
   /// are not a multiple of a square, more lanes are added until the next axis makes them one.
-  Group grow(const Operand &operand, unsigned first, unsigned taken, int64_t wanted, int64_t whole, int64_t unit) {
+  LaneGroup grow(const Operand &operand, unsigned first, unsigned taken, int64_t wanted, int64_t whole, int64_t unit) {
     constexpr int64_t largest = 160;
-    Group group;
+    LaneGroup group;
     int64_t lanes = 1;
     for (int axis = static_cast<int>(first); axis >= 0;) {
       bool isOdd = !group.parts.empty() && lanes % unit;
@@ -175,7 +176,7 @@ private:
             lanes = std::max(plan.strategy.vectorBytes, lineBytes) / movedBytes;
     auto choose = [&](int64_t rows, int64_t columns) {
       tile.shifted.clear();
-      plan.rows = plan.columns = Group();
+      plan.rows = plan.columns = LaneGroup();
       plan.rows = grow(plan.destination(), to, from, rows, 0, unit);
       plan.columns = grow(plan.source(), from, to, columns, wide * line, unit);
     };
@@ -205,7 +206,7 @@ private:
 
   enum Along { Rows = 1, Columns = 2, Outside = 4 };
   int movesAlong(const Limit &limit) const {
-    auto along = [&](const Group &group) {
+    auto along = [&](const LaneGroup &group) {
       return llvm::any_of(group.parts, [&](const Part &part) { return part.count > 1 && limit.weights[part.axis]; });
     };
     int where = (along(plan.rows) ? Rows : 0) | (along(plan.columns) ? Columns : 0);
@@ -254,7 +255,7 @@ private:
       if (!see(movesAlong(limit), true,
                limit.highest(problem.axes) >= limit.write || !problem.writesPadding() || movesAlong(limit) == Columns))
         return false;
-    for (const Group *group : {&plan.rows, &plan.columns})
+    for (const LaneGroup *group : {&plan.rows, &plan.columns})
       for (const Part &part : group->parts)
         if (problem.axes[part.axis].extent.known() % part.count && !llvm::is_contained(tile.shifted, part.axis)) {
           tile.throughRows = tile.throughColumns = true;
@@ -298,7 +299,7 @@ private:
         Part part{static_cast<unsigned>(a), isRow ? row->count : divisorOf(axis.extent.known(), fits)};
         if (isLimitedAlong(part) || part.count == 1)
           continue;
-        Group longer = tile.run;
+        LaneGroup longer = tile.run;
         longer.parts.push_back(part);
         if (longer.lanes() > maxUnrolled * plan.lanes && !plan.isStraight(longer))
           continue;
@@ -353,10 +354,10 @@ private:
 
 } // namespace
 
-bool quern::maps::planTile(MapPlan &plan) {
+bool quern::schedule::maps::planTile(MapPlan &plan) {
   if (TilePlanner(plan).run())
     return true;
-  plan.rows = plan.columns = Group();
+  plan.rows = plan.columns = LaneGroup();
   plan.tile = TilePlan();
   return false;
 }
@@ -372,7 +373,7 @@ static int64_t pointsOf(const MapProblem &problem) {
 static bool writesWholeLines(const MapPlan &plan) {
   const Operand &destination = plan.destination();
   int64_t bytes = destination.bytes();
-  Group lanes = plan.rows;
+  LaneGroup lanes = plan.rows;
   if (plan.tile.network == TileNetwork::Interleave)
     lanes.parts.append(plan.columns.parts);
   bool whole = plan.tile.lanes * bytes % lineBytes == 0 && lanes.lanes() * bytes % lineBytes == 0 &&
@@ -390,21 +391,21 @@ static bool writesWholeLines(const MapPlan &plan) {
 /// The two loops over chunks become the innermost ones, the destination's last, so that whole runs are written. A sweep
 /// along the destination touches one cache line of every row. If those fit the cache, the next lines are prefetched;
 /// otherwise several tiles that are neighbors along the source are processed together.
-void quern::maps::orderTileLoops(MapPlan &plan) {
+void quern::schedule::maps::orderTileLoops(MapPlan &plan) {
   constexpr int64_t sweepBytes = 64 << 10, together = 8, most = 12;
   plan.tile.writesWholeLines = writesWholeLines(plan);
   unsigned from = plan.columns.parts.back().axis, to = plan.rows.parts.back().axis;
   int64_t sweep = plan.rows.lanes() * lineBytes, across = 1;
-  Loop *along = nullptr;
+  MapLoop *along = nullptr;
   for (unsigned axis : {from, to}) {
-    auto loop = llvm::find_if(plan.loops, [&](const Loop &loop) { return loop.axis == axis; });
+    auto loop = llvm::find_if(plan.loops, [&](const MapLoop &loop) { return loop.axis == axis; });
     if (loop == plan.loops.end())
       continue;
     std::rotate(loop, loop + 1, plan.loops.end());
     if (axis == to)
       across = plan.loops.back().trip;
   }
-  for (Loop &loop : plan.loops)
+  for (MapLoop &loop : plan.loops)
     if (loop.axis == from)
       along = &loop;
   if (!along)
@@ -430,7 +431,7 @@ void quern::maps::orderTileLoops(MapPlan &plan) {
     return;
   if (isBeyondL2)
     plan.tile.prefetch = plan.rows.parts.back().count * plan.source().strides[to].known();
-  Loop inner = *along;
+  MapLoop inner = *along;
   inner.trip = block;
   along->step *= block;
   along->trip /= block;

@@ -13,7 +13,8 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::maps;
+using namespace quern::schedule;
+using namespace quern::schedule::maps;
 
 /// Returns the address of index `at` of a non-linear axis, relative to the axis' start.
 Value DeviceMapEmitter::addressAt(Value at, const AccessFunction &function) {

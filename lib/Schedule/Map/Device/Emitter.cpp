@@ -20,7 +20,8 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::maps;
+using namespace quern::schedule;
+using namespace quern::schedule::maps;
 
 /// Calls f for each point of a work-item, in a loop if there are many.
 void DeviceMapEmitter::forPoints(const BoxOrder &order, bool isRolled, function_ref<void(const Point &)> f) {

@@ -14,7 +14,7 @@
 
 #include <map>
 
-namespace quern::maps {
+namespace quern::schedule::maps {
 
 class DeviceMapEmitter : KernelBuilder {
 public:
@@ -98,6 +98,6 @@ private:
   std::map<std::tuple<void *, int64_t, int64_t>, Value> digitsOfItem;
 };
 
-} // namespace quern::maps
+} // namespace quern::schedule::maps
 
 #endif // QUERN_SCHEDULE_MAP_DEVICE_EMITTER_H

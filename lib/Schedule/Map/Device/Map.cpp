@@ -8,6 +8,7 @@
 
 using namespace mlir;
 using namespace quern;
+using namespace quern::schedule;
 
 FailureOr<SmallVector<func::FuncOp>> quern::scheduleDeviceMap(const Problem &problem, const DeviceStrategy &strategy,
                                                               std::string *whyNot) {

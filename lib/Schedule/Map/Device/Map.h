@@ -20,7 +20,7 @@ namespace quern {
 /// and element size may share its memory; arguments must not overlap otherwise. Fails without a diagnostic if the
 /// function is not a map; `whyNot`, if given, then receives the reason in one line.
 mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>>
-scheduleDeviceMap(const Problem &problem, const DeviceStrategy &strategy, std::string *whyNot = nullptr);
+scheduleDeviceMap(const schedule::Problem &problem, const DeviceStrategy &strategy, std::string *whyNot = nullptr);
 
 } // namespace quern
 

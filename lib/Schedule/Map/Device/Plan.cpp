@@ -18,7 +18,8 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::maps;
+using namespace quern::schedule;
+using namespace quern::schedule::maps;
 
 int64_t DeviceMapPlan::boxes(unsigned axis) const {
   return llvm::divideCeil(problem.axes[axis].extent.known(), counts[axis]);
@@ -28,9 +29,9 @@ namespace {
 
 constexpr int64_t bankBytes = 4, preferredSubGroup = 16;
 
-class Planner {
+class DeviceMapPlanner {
 public:
-  explicit Planner(DeviceMapPlan &plan) : plan(plan), problem(plan.problem), strategy(plan.strategy) {}
+  explicit DeviceMapPlanner(DeviceMapPlan &plan) : plan(plan), problem(plan.problem), strategy(plan.strategy) {}
   void run();
 
 private:
@@ -59,7 +60,7 @@ private:
 };
 
 /// Returns the linear axes, fastest first; axes along which the operand is invariant come last.
-SmallVector<unsigned> Planner::axesInOrderOf(const Operand &operand) const {
+SmallVector<unsigned> DeviceMapPlanner::axesInOrderOf(const Operand &operand) const {
   SmallVector<unsigned> axes;
   for (unsigned a = 0; a < problem.axes.size(); ++a)
     if (!problem.axes[a].isNonlinear)
@@ -70,7 +71,7 @@ SmallVector<unsigned> Planner::axesInOrderOf(const Operand &operand) const {
 }
 
 /// Returns the number of elements that are contiguous in both source and destination.
-int64_t Planner::commonRun() const {
+int64_t DeviceMapPlanner::commonRun() const {
   int64_t length = 1;
   for (unsigned a : axesInOrderOf(problem.destination())) {
     if (problem.destination().strides[a] != length || plan.source().strides[a] != length)
@@ -81,7 +82,7 @@ int64_t Planner::commonRun() const {
 }
 
 /// Extends the box to a run of `elements` elements of the operand, if there is one; returns the run's last axis.
-unsigned Planner::growRun(const Operand &operand, int64_t elements) {
+unsigned DeviceMapPlanner::growRun(const Operand &operand, int64_t elements) {
   int64_t length = 1;
   unsigned last = problem.axes.size();
   for (unsigned a : axesInOrderOf(operand)) {
@@ -99,7 +100,7 @@ unsigned Planner::growRun(const Operand &operand, int64_t elements) {
 }
 
 /// Chooses a box with runs of whole cache lines of source and destination that fits group memory.
-bool Planner::chooseTile() {
+bool DeviceMapPlanner::chooseTile() {
   constexpr int64_t points = 1024;
   const Operand &source = plan.source(), &destination = problem.destination();
   bool readsSource = problem.source + 1 < problem.operands.size();
@@ -126,7 +127,7 @@ bool Planner::chooseTile() {
 
 /// Returns true if vectors along an axis start at whole words of the operand, provided that its memory does and that
 /// open strides are whole words.
-bool Planner::isAligned(const Operand &operand, unsigned axis) const {
+bool DeviceMapPlanner::isAligned(const Operand &operand, unsigned axis) const {
   const int64_t perWord = std::max<int64_t>(1, deviceWordBytes / operand.bytes());
   auto divides = [&](Size size) { return size.isOpen() || size.isMultipleOf(perWord); };
   bool isWhole = divides(operand.offset);
@@ -140,14 +141,14 @@ bool Planner::isAligned(const Operand &operand, unsigned axis) const {
   return isWhole;
 }
 
-bool Planner::isInVectors(const Operand &operand, unsigned axis, int64_t width) const {
+bool DeviceMapPlanner::isInVectors(const Operand &operand, unsigned axis, int64_t width) const {
   return !operand.isIndex() && operand.strides[axis] == 1 && isDeviceVector(operand.element(), width) &&
          isAligned(operand, axis);
 }
 
 /// Returns the largest vector of at most `width` points along the operand's fastest axis. The end of the axis must
 /// split few vectors, and a long body must not be unrolled often.
-int64_t Planner::widthAlong(const Operand &operand, int64_t width) const {
+int64_t DeviceMapPlanner::widthAlong(const Operand &operand, int64_t width) const {
   constexpr int64_t maxOps = 64, wholeOf = 256; // wholeOf: vectors of which at most one is partial
   const SmallVector<unsigned> order = axesInOrderOf(operand);
   if (order.empty())
@@ -162,7 +163,7 @@ int64_t Planner::widthAlong(const Operand &operand, int64_t width) const {
 
 /// Returns the points of a vector: as many as the device moves of the widest operand at once, if the problem fills the
 /// device.
-int64_t Planner::widthOfLines() const {
+int64_t DeviceMapPlanner::widthOfLines() const {
   constexpr int64_t enoughGroups = 128, enough = int64_t(1) << 30;
   const SmallVector<unsigned> order = axesInOrderOf(problem.destination());
   if (order.empty() || plan.source().strides[order.front()] != 1)
@@ -184,7 +185,7 @@ int64_t Planner::widthOfLines() const {
 
 /// Gives each work-item some points in the order of the destination. It is one point if nothing is read: there is no
 /// latency to hide, and for padding, compiling more code costs more than it saves.
-void Planner::chooseLines() {
+void DeviceMapPlanner::chooseLines() {
   const bool readsNothing = problem.operands.size() == 1 && !problem.readsOld;
   const int64_t width = readsNothing ? 1 : widthOfLines(), perItem = readsNothing ? 1 : width > 1 ? 2 * width : 4;
   int64_t left = perItem * ofGroup();
@@ -204,7 +205,7 @@ void Planner::chooseLines() {
 
 /// Chooses vectors for tiles; chooseLines() has chosen its own. A word is sufficient, because a sub-group then accesses
 /// a cache line.
-void Planner::chooseVectors() {
+void DeviceMapPlanner::chooseVectors() {
   auto wordOf = [&](const Operand &operand) {
     return strategy.vectorBytes ? widthAlong(operand, std::max<int64_t>(1, deviceWordBytes / operand.bytes())) : 1;
   };
@@ -226,7 +227,7 @@ void Planner::chooseVectors() {
                isInVectors(operand, axesInOrderOf(problem.destination()).front(), plan.written.width);
 }
 
-BoxOrder Planner::orderOf(const Operand &operand, int64_t width) const {
+BoxOrder DeviceMapPlanner::orderOf(const Operand &operand, int64_t width) const {
   BoxOrder order;
   order.width = width;
   bool isRun = true;
@@ -242,7 +243,7 @@ BoxOrder Planner::orderOf(const Operand &operand, int64_t width) const {
 }
 
 /// Returns true if the operand's elements are read many times, like scales: they are cached, wherever they are.
-bool Planner::isSmall(const Operand &operand) const {
+bool DeviceMapPlanner::isSmall(const Operand &operand) const {
   constexpr int64_t often = 64;
   int64_t times = 1;
   for (auto [a, axis] : llvm::enumerate(problem.axes))
@@ -251,7 +252,7 @@ bool Planner::isSmall(const Operand &operand) const {
 }
 
 /// Shortens the run of the order to one that is also a run, or has a constant stride, in this operand.
-void Planner::shortenRun(BoxOrder &order, const Operand &operand) const {
+void DeviceMapPlanner::shortenRun(BoxOrder &order, const Operand &operand) const {
   int64_t run = 1;
   Size next;
   for (const Part &part : order.axes.parts) {
@@ -265,7 +266,7 @@ void Planner::shortenRun(BoxOrder &order, const Operand &operand) const {
 }
 
 /// Chooses the size of sub-groups, each of which gets a piece of one run, in the orders that leave few places unused.
-void Planner::chooseSubGroup() {
+void DeviceMapPlanner::chooseSubGroup() {
   constexpr double maxPlaces = 1.34; // places of sub-groups per point
   double least = 0;
   for (int64_t size : strategy.subGroupSizes) {
@@ -296,7 +297,7 @@ void Planner::chooseSubGroup() {
 
 /// Boxes are stored in the order of the source. There is padding between its runs and, if neighboring work-items write
 /// vectors, between those.
-void Planner::layOutMemory() {
+void DeviceMapPlanner::layOutMemory() {
   const Operand &source = plan.source();
   plan.inMemory.assign(problem.axes.size(), 0);
   const int64_t perBank = std::max<int64_t>(1, bankBytes / source.bytes());
@@ -322,7 +323,7 @@ void Planner::layOutMemory() {
 
 /// The size is a power of two. If work-items remain idle, it is at least a sub-group, which identifies them
 /// (subGroupOfItems() of the emitter).
-void Planner::chooseGroup() {
+void DeviceMapPlanner::chooseGroup() {
   const int64_t places = plan.written.axes.lanes();
   plan.group = std::min<int64_t>(ofGroup(), llvm::PowerOf2Ceil(places));
   auto *least = llvm::find_if(strategy.subGroupSizes, [](int64_t size) { return size > 1; });
@@ -330,7 +331,7 @@ void Planner::chooseGroup() {
     plan.group = std::min(ofGroup(), std::max(plan.group, *least));
 }
 
-void Planner::run() {
+void DeviceMapPlanner::run() {
   plan.counts.assign(problem.axes.size(), 1);
   plan.isThroughMemory = chooseTile();
   if (!plan.isThroughMemory)
@@ -373,4 +374,4 @@ std::string DeviceMapPlan::text() const {
   return line;
 }
 
-void quern::maps::planDeviceMap(DeviceMapPlan &plan) { Planner(plan).run(); }
+void quern::schedule::maps::planDeviceMap(DeviceMapPlan &plan) { DeviceMapPlanner(plan).run(); }

@@ -16,12 +16,12 @@
 #include "Schedule/Map/Groups.h"
 #include "Schedule/Problem/Size.h"
 
-namespace quern::maps {
+namespace quern::schedule::maps {
 
 /// The order in which the vectors of a box are processed. Each vector has a place. Places are numbered without gaps, or
 /// by lane: then each run starts a new sub-group.
 struct BoxOrder {
-  Group axes;         ///< `axes.parts[0]` counts vectors
+  LaneGroup axes;     ///< `axes.parts[0]` counts vectors
   int64_t width = 1;  ///< points of a vector, consecutive along the first axis
   int64_t run = 1;    ///< vectors that are contiguous in memory
   int64_t filled = 0; ///< places of a run, including unused ones, if each run starts a sub-group; otherwise 0
@@ -67,6 +67,6 @@ struct DeviceMapPlan {
 /// Decides all fields. Cannot fail.
 void planDeviceMap(DeviceMapPlan &plan);
 
-} // namespace quern::maps
+} // namespace quern::schedule::maps
 
 #endif // QUERN_SCHEDULE_MAP_DEVICE_PLAN_H

@@ -15,11 +15,12 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
-using namespace quern::rows;
+using namespace quern::schedule;
+using namespace quern::schedule::rows;
 
 VectorEmitter::Level VectorEmitter::levelOf(const Access &access) {
   bool isInvariant = plan.wholeRows ? plan.isSameForGroups(access) : access.isInvariant();
-  return isInvariant ? Level::Kernel : RowEmitter::levelOf(access);
+  return isInvariant ? Level::KernelFunction : RowEmitter::levelOf(access);
 }
 
 bool VectorEmitter::slotsDiffer(const Access &access) {
@@ -85,7 +86,7 @@ VectorEmitter::Values VectorEmitter::load(const Access &access, int64_t &slot) {
   auto type = cast<MemRefType>(memref.getType());
   VectorType vector = vec(type.getElementType());
   LaneKind kind = plan.lanesOf(access);
-  const Lanes &lanes = lanesOf(slot);
+  const SlotLanes &lanes = lanesOf(slot);
   if (kind == LaneKind::Same || lanes.isScalar()) {
     SmallVector<Value, 1> at;
     if (type.getRank())
@@ -113,7 +114,7 @@ void VectorEmitter::store(const Access &access, int64_t slot, Value v) {
     return; // an intermediate of an op that also writes an argument
   auto type = cast<MemRefType>(memref.getType());
   LaneKind kind = plan.lanesOf(access);
-  const Lanes &lanes = lanesOf(slot);
+  const SlotLanes &lanes = lanesOf(slot);
   SmallVector<Value, 1> at;
   if (type.getRank())
     at.push_back(place(access, slot));
@@ -143,7 +144,7 @@ void VectorEmitter::storeRowOutputs(ArrayRef<RowOutput> outputs) {
 }
 
 void VectorEmitter::forEachLane(const Access &access, int64_t slot, function_ref<void(Value, Value)> f, bool) {
-  const Lanes &lanes = lanesOf(slot);
+  const SlotLanes &lanes = lanesOf(slot);
   Value count = lanes.all() ? index(plan.lanes) : lanes.fixed >= 0 ? index(lanes.fixed) : lanes.count;
   bool acrossBlocks = plan.alongRow() && !access.row.isLinear();
   Value base = acrossBlocks ? rowBase(access) : place(access, slot);
@@ -186,11 +187,11 @@ Value VectorEmitter::scratchView(int64_t offset, int64_t length, Type element) {
   return view;
 }
 
-const VectorEmitter::Lanes &VectorEmitter::lanesOf(int64_t slot) {
+const VectorEmitter::SlotLanes &VectorEmitter::lanesOf(int64_t slot) {
   return slot < static_cast<int64_t>(partial.size()) ? partial[slot] : everyLane;
 }
 
-Value VectorEmitter::maskOf(const Lanes &lanes) { return lanes.fixed >= 0 ? prefixMask(lanes.fixed) : lanes.mask; }
+Value VectorEmitter::maskOf(const SlotLanes &lanes) { return lanes.fixed >= 0 ? prefixMask(lanes.fixed) : lanes.mask; }
 
 Value VectorEmitter::inRow(int64_t slot) {
   return plan.alongRow() && !lanesOf(slot).all() ? maskOf(lanesOf(slot)) : Value();

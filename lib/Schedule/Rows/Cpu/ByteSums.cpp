@@ -18,7 +18,8 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
-using namespace quern::rows;
+using namespace quern::schedule;
+using namespace quern::schedule::rows;
 
 namespace {
 
@@ -149,9 +150,11 @@ int64_t runsOf(const RowPlan &plan) {
 
 int64_t RowPlan::blockSteps() const { return inHalves ? 256 : strategy.blockSteps; }
 
-double quern::rows::chooseByteSums(RowPlan &plan, double least) { return ByteSumChooser(plan, least).choose(); }
+double quern::schedule::rows::chooseByteSums(RowPlan &plan, double least) {
+  return ByteSumChooser(plan, least).choose();
+}
 
-void quern::rows::chooseColumnsOfBytes(RowPlan &plan) {
+void quern::schedule::rows::chooseColumnsOfBytes(RowPlan &plan) {
   int64_t vectors = plan.vectorExtent().known() / plan.lanes, others = 1;
   for (auto [d, dim] : llvm::enumerate(plan.chain.dims))
     others *= static_cast<int>(d) == plan.vectorDim ? 1 : dim.extent.typical();

@@ -12,7 +12,8 @@
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
-using namespace quern::rows;
+using namespace quern::schedule;
+using namespace quern::schedule::rows;
 
 namespace {
 

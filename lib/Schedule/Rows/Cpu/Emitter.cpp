@@ -20,7 +20,8 @@
 #include <set>
 
 using namespace mlir;
-using namespace quern::rows;
+using namespace quern::schedule;
+using namespace quern::schedule::rows;
 
 TypedAttr SweepEmitter::startOf(Stage &stage, unsigned k) {
   return plan.inHalves ? b.getI16IntegerAttr(0) : stage.inits[k];
@@ -98,7 +99,7 @@ void SweepEmitter::emitTail(int64_t main, Values &accumulators) {
   depth = 1;
   for (; main < length; main += columns * plan.lanes) {
     int64_t rest = std::min(length - main, columns * plan.lanes), slots = llvm::divideCeil(rest, plan.lanes);
-    partial.assign(slots, Lanes());
+    partial.assign(slots, SlotLanes());
     if (rest % plan.lanes)
       partial.back().fixed = rest % plan.lanes;
     emitStep(index(main), slots, accumulators);

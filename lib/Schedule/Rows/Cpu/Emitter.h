@@ -15,7 +15,7 @@
 #include "Schedule/Rows/Cpu/Plan.h"
 #include "Schedule/Rows/Emitter.h"
 
-namespace quern::rows {
+namespace quern::schedule::rows {
 
 /// Emits kernels in which a slot is one vector.
 class VectorEmitter : protected RowEmitter {
@@ -31,7 +31,7 @@ protected:
   void emitRows();
 
   /// The lanes of a slot that exist: all, a fixed number, or a number known at run time.
-  struct Lanes {
+  struct SlotLanes {
     int64_t fixed = -1;
     Value left;   ///< lanes from the slot's first to the end; may be negative or exceed the lanes of a vector
     Value mask;   ///< the mask for `left`, if masks are used
@@ -53,8 +53,8 @@ protected:
   Value countOf(int dim);
   void limitLanes();
   Value lanesLeft(int64_t slot);
-  const Lanes &lanesOf(int64_t slot);
-  Value maskOf(const Lanes &lanes);
+  const SlotLanes &lanesOf(int64_t slot);
+  Value maskOf(const SlotLanes &lanes);
   Value prefixMask(int64_t count) { return KernelBuilder::prefixMask(count, plan.lanes); }
   Value prefixMask(Value left);
   Value inRow(int64_t slot) override;
@@ -81,10 +81,10 @@ protected:
   mlir::VectorType vec(Type element) { return mlir::VectorType::get({lanesOfValue}, element); }
 
   RowPlan &plan;
-  bool streaming = false;              ///< true if full vectors use non-temporal stores for streamed destinations
-  int64_t depth = 1;                   ///< row positions that one lane of the current step covers
-  llvm::SmallVector<Lanes, 8> partial; ///< lanes of the first slots; further slots have all lanes
-  const Lanes everyLane;
+  bool streaming = false;                  ///< true if full vectors use non-temporal stores for streamed destinations
+  int64_t depth = 1;                       ///< row positions that one lane of the current step covers
+  llvm::SmallVector<SlotLanes, 8> partial; ///< lanes of the first slots; further slots have all lanes
+  const SlotLanes everyLane;
   std::map<std::pair<int64_t, const void *>, Value> scratchViews;
 };
 
@@ -140,7 +140,7 @@ private:
   Values emitByBlocks(int64_t stepLength, llvm::function_ref<Values()> blocks);
   void emitOpenSweep(int64_t stepLength, Values &accumulators);
   Value endOfWholeSteps(int64_t length);
-  Lanes lastLanes();
+  SlotLanes lastLanes();
 
   // Chunks of split rows.
   Value emitChunkIndex(Value iteration);
@@ -174,7 +174,7 @@ private:
   void storeKept(int64_t offset, int64_t slot, Value v);
 
   Value row, chunk;               ///< indices of the current iteration, if rows are split
-  Lanes last;                     ///< lanes of the last vector of a row of open length
+  SlotLanes last;                 ///< lanes of the last vector of a row of open length
   int64_t vectorsInRegisters = 0; ///< vectors of the row, if its values stay in registers; otherwise 0
   bool isOneBlock = false;        ///< true if each sum of the row fits one block
   Value stepLanes;                ///< number of rows of an iteration that are processed at a time
@@ -193,7 +193,7 @@ public:
 private:
   void emitIteration(Value iteration) override;
   void emitRowsOfVector();
-  Lanes wholeVector();
+  SlotLanes wholeVector();
   Value rowsLeft();
   void limitRows();
 
@@ -222,6 +222,6 @@ private:
   std::map<int, llvm::SmallVector<std::pair<Value, bool>, 2>> reduced;
 };
 
-} // namespace quern::rows
+} // namespace quern::schedule::rows
 
 #endif // QUERN_SCHEDULE_ROWS_CPU_EMITTER_H

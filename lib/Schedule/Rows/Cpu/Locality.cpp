@@ -15,7 +15,8 @@
 #include <numeric>
 
 using namespace mlir;
-using namespace quern::rows;
+using namespace quern::schedule;
+using namespace quern::schedule::rows;
 
 namespace {
 constexpr int64_t ways = 8; ///< minimum associativity of L2; half of the ways are for the other operands

@@ -11,9 +11,10 @@
 #include "Schedule/Rows/Cpu/Plan.h"
 
 using namespace mlir;
-using namespace quern::rows;
+using namespace quern::schedule;
+using namespace quern::schedule::rows;
 
-bool quern::rows::wantsShortForm(const RowPlan &plan) {
+bool quern::schedule::rows::wantsShortForm(const RowPlan &plan) {
   for (auto [stage, own] : llvm::zip_equal(plan.chain.stages, plan.stages)) {
     const bool isRepeated = llvm::popcount(own.usedIn) > 1;
     if (stage.isElementwise() && !stage.writesArgument &&
@@ -26,7 +27,7 @@ bool quern::rows::wantsShortForm(const RowPlan &plan) {
   return false;
 }
 
-const StagePlan *quern::rows::replacementOf(const RowPlan &plan, const KeptRead &read) {
+const StagePlan *quern::schedule::rows::replacementOf(const RowPlan &plan, const KeptRead &read) {
   auto isBefore = [&](const KeptRead &other) { return &other < &read && other.lastUse == read.lastUse; };
   if (llvm::any_of(plan.keptReads, isBefore))
     return nullptr;
@@ -37,7 +38,7 @@ const StagePlan *quern::rows::replacementOf(const RowPlan &plan, const KeptRead 
   return nullptr;
 }
 
-int64_t quern::rows::keptAtPosition(const RowPlan &plan) {
+int64_t quern::schedule::rows::keptAtPosition(const RowPlan &plan) {
   int64_t bytes = 0;
   for (auto [stage, own] : llvm::zip_equal(plan.chain.stages, plan.stages))
     if (own.keptIn >= 0 && !stage.writesArgument && !own.storage)
@@ -47,13 +48,13 @@ int64_t quern::rows::keptAtPosition(const RowPlan &plan) {
   return bytes * (plan.alongRow() ? 1 : plan.lanes);
 }
 
-int64_t quern::rows::longestShortRow(const RowPlan &plan) {
+int64_t quern::schedule::rows::longestShortRow(const RowPlan &plan) {
   constexpr int64_t most = 8192;
   const int64_t bytes = keptAtPosition(plan) * (plan.alongRow() ? 1 : plan.strategy.maxColumns);
   return std::clamp<int64_t>(plan.strategy.scratchBytes / std::max<int64_t>(bytes, 1), 1, most);
 }
 
-int64_t quern::rows::countRegisterVectors(const RowPlan &plan) {
+int64_t quern::schedule::rows::countRegisterVectors(const RowPlan &plan) {
   constexpr int64_t most = 6;
   if (!plan.alongRow() || plan.depth > 1 || plan.inHalves)
     return 0;

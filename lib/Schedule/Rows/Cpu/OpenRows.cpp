@@ -16,7 +16,8 @@
 #include <limits>
 
 using namespace mlir;
-using namespace quern::rows;
+using namespace quern::schedule;
+using namespace quern::schedule::rows;
 
 /// Returns the end of the last whole step of `length` along the row.
 Value SweepEmitter::endOfWholeSteps(int64_t length) {
@@ -27,7 +28,7 @@ Value SweepEmitter::endOfWholeSteps(int64_t length) {
 }
 
 /// Returns the lanes of the last vector of a row.
-SweepEmitter::Lanes SweepEmitter::lastLanes() {
+SweepEmitter::SlotLanes SweepEmitter::lastLanes() {
   if (last.left)
     return last;
   Value extent = index(chain.rowExtent), end = endOfWholeSteps(plan.lanes);
@@ -138,8 +139,8 @@ void SweepEmitter::emitIteration(Value iteration) {
 /// Emits straight-line code in which every value stays in registers across sweeps. The last vector may be partial.
 void SweepEmitter::emitHeldRow() {
   std::swap(plan.stages, plan.registerStages);
-  partial.assign(vectorsInRegisters, Lanes());
-  Lanes &lanes = partial.back();
+  partial.assign(vectorsInRegisters, SlotLanes());
+  SlotLanes &lanes = partial.back();
   Value extent = index(chain.rowExtent), before = index((vectorsInRegisters - 1) * plan.lanes);
   lanes.left = atEntry([&] { return create<arith::SubIOp>(extent, before); });
   lanes.mask = atEntry([&] { return prefixMask(lanes.left); });
@@ -223,7 +224,7 @@ void SweepEmitter::emitWidths(ArrayRef<int64_t> wholeWidths, ArrayRef<int64_t> n
     rowsOfStep = width;
     if (whole < width)
       limitLanes();
-    std::fill_n(partial.begin(), std::min<int64_t>(whole, partial.size()), Lanes());
+    std::fill_n(partial.begin(), std::min<int64_t>(whole, partial.size()), SlotLanes());
     emitSweeps();
     partial.clear();
   };

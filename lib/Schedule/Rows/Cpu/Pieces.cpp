@@ -15,11 +15,12 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
-using namespace quern::rows;
+using namespace quern::schedule;
+using namespace quern::schedule::rows;
 
 /// Calls f(first lane, lanes that exist, address) for each piece of a slot; the address is null if no lane exists.
 template <typename F> void VectorEmitter::forEachPiece(const Access &access, int64_t slot, F f) {
-  const Lanes &lanes = lanesOf(slot);
+  const SlotLanes &lanes = lanesOf(slot);
   int64_t run = access.row.run(), end = lanes.all() ? plan.lanes : lanes.fixed;
   Value base = rowBase(access), start;
   for (int64_t first = 0; first < plan.lanes; first += run) {

@@ -11,7 +11,8 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::rows;
+using namespace quern::schedule;
+using namespace quern::schedule::rows;
 
 namespace {
 
@@ -21,9 +22,9 @@ constexpr int maxSweeps = 60;         ///< sweeps are bits of a 64-bit word
 
 uint64_t bit(int sweep) { return uint64_t(1) << sweep; }
 
-class Planner {
+class RowPlanner {
 public:
-  Planner(RowPlan &plan, std::string &whyNot)
+  RowPlanner(RowPlan &plan, std::string &whyNot)
       : plan(plan), chain(plan.chain), strategy(plan.strategy), whyNot(whyNot) {}
   LogicalResult run();
 
@@ -58,7 +59,7 @@ private:
 };
 
 /// Chooses the lanes for the widest type that takes part; 16-bit and 8-bit values are widened.
-LogicalResult Planner::chooseLanes() {
+LogicalResult RowPlanner::chooseLanes() {
   int64_t widest = 32;
   auto note = [&](Type type) { // an index is computed in 32 bits
     if (type.isIndex())
@@ -80,7 +81,7 @@ LogicalResult Planner::chooseLanes() {
 }
 
 /// Computes the cost of each stage, and the sweep in which an elementwise output is written.
-void Planner::chooseSweeps() {
+void RowPlanner::chooseSweeps() {
   plan.sweeps = chain.sweeps;
   plan.stages.resize(chain.stages.size());
   for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages)) {
@@ -98,7 +99,7 @@ void Planner::chooseSweeps() {
   }
 }
 
-double Planner::costAlong(int dim) {
+double RowPlanner::costAlong(int dim) {
   plan.vectorDim = dim;
   int64_t extent = plan.vectorExtent().typical(), end = plan.lanesEnd().typical();
   double waste = static_cast<double>(llvm::alignTo(extent, plan.lanes) * llvm::divideCeil(end, extent)) / end;
@@ -126,7 +127,7 @@ double Planner::costAlong(int dim) {
          perRow / (dim < 0 ? 1 : plan.lanes) / chain.rowExtent.typical();
 }
 
-void Planner::chooseVectorDim() {
+void RowPlanner::chooseVectorDim() {
   int best = -1;
   double least = costAlong(-1);
   for (int dim = chain.dims.size() - 1; dim >= 0; --dim) {
@@ -143,7 +144,7 @@ void Planner::chooseVectorDim() {
 
 /// Computes the sweeps of each stage, consumers first. A value that several sweeps need is kept from the first one on,
 /// unless it is cheap or no place was found for it.
-void Planner::markUses() {
+void RowPlanner::markUses() {
   for (StagePlan &own : plan.stages) {
     own.usedIn = 0;
     own.keptIn = -1;
@@ -176,7 +177,7 @@ void Planner::markUses() {
 
 /// Returns true if no argument that may be the same memory is read after the value is stored, and no other value is
 /// kept there.
-bool Planner::isFree(const Access &destination, unsigned kept) {
+bool RowPlanner::isFree(const Access &destination, unsigned kept) {
   int keptIn = plan.stages[kept].keptIn;
   for (auto [reader, own] : llvm::zip_equal(chain.stages, plan.stages)) {
     if (own.storage == &destination)
@@ -190,19 +191,19 @@ bool Planner::isFree(const Access &destination, unsigned kept) {
 
 /// Returns true for a row so short that a partial vector would be loaded soon after its masked store, which CPUs do not
 /// forward.
-bool Planner::isShortRow() const {
+bool RowPlanner::isShortRow() const {
   constexpr int64_t soon = 8; // vectors
   return chain.rowExtent.typical() <= soon * (plan.alongRow() ? plan.lanes : 1);
 }
 
 /// Returns true for a row whose values for later sweeps may not fit scratch.
-bool Planner::isLongRow() const {
+bool RowPlanner::isLongRow() const {
   return bytesOfKept(Float64Type::get(chain.problem.getContext()), 1) > strategy.scratchBytes;
 }
 
 /// Returns a destination of the same type that is written when the value is no longer needed, so that it can hold the
 /// value until then; null if there is none.
-const Access *Planner::findDestination(unsigned kept) {
+const Access *RowPlanner::findDestination(unsigned kept) {
   if (chain.stages[kept].outs.size() != 1 || plan.shortRow || (plan.hasPartialVectors() && isShortRow()))
     return nullptr;
   int lastUse = 0;
@@ -221,7 +222,7 @@ const Access *Planner::findDestination(unsigned kept) {
 }
 
 /// Returns the bytes of a kept value. For a row of open length, unless planned for short rows, it exceeds any scratch.
-int64_t Planner::bytesOfKept(Type element, int64_t columns) const {
+int64_t RowPlanner::bytesOfKept(Type element, int64_t columns) const {
   if (chain.rowExtent.isOpen() && !plan.shortRow)
     return endOfNumbers;
   int64_t length = chain.rowExtent.isOpen() ? plan.shortRow : chain.rowExtent.known(),
@@ -231,7 +232,7 @@ int64_t Planner::bytesOfKept(Type element, int64_t columns) const {
 
 /// Gives every kept value a destination or a share of scratch. Returns false if a value got neither and will be
 /// recomputed.
-bool Planner::placeKept() {
+bool RowPlanner::placeKept() {
   int64_t bytes = 0;
   for (unsigned i = 0; i < chain.stages.size(); ++i) {
     StagePlan &own = plan.stages[i];
@@ -250,7 +251,7 @@ bool Planner::placeKept() {
   return true;
 }
 
-void Planner::keepDearReads() {
+void RowPlanner::keepDearReads() {
   if (plan.split.wanted || (plan.shortRow && plan.alongRow()))
     return;
   SmallVector<std::pair<const Access *, uint64_t>, 4> reads;
@@ -277,7 +278,7 @@ void Planner::keepDearReads() {
 
 /// Across rows, chooses as many adjacent vectors as the operation budget and L1 allow, preferring a number that wastes
 /// few lanes in the last group.
-void Planner::chooseColumns() {
+void RowPlanner::chooseColumns() {
   int64_t extent = plan.vectorExtent().typical(), vectors = llvm::divideCeil(extent, plan.lanes),
           bytesPerVector = plan.scratchBytes;
   llvm::SmallDenseMap<Value, uint64_t> readIn; // data that a later sweep reads again should stay in L1
@@ -315,7 +316,7 @@ void Planner::chooseColumns() {
   plan.groups = llvm::divideCeil(vectors, plan.columns);
 }
 
-void Planner::layOutScratch() {
+void RowPlanner::layOutScratch() {
   int64_t used = 0;
   auto claim = [&](int64_t bytes) { return std::exchange(used, used + llvm::alignTo(bytes, 64)); };
   for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages))
@@ -342,7 +343,7 @@ void Planner::layOutScratch() {
 
 /// The last sweep has a second form if some destination uses non-temporal stores. It must have no reductions: their
 /// results would have to leave both forms.
-void Planner::planStreaming() {
+void RowPlanner::planStreaming() {
   bool reduces = false;
   int64_t most = 0;
   for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages)) {
@@ -360,7 +361,7 @@ void Planner::planStreaming() {
   plan.streamsFullCallsOnly = plan.streams && !plan.checksStreaming && most < strategy.streamAlwaysBytes;
 }
 
-void Planner::countSpace() {
+void RowPlanner::countSpace() {
   for (auto [d, dim] : llvm::enumerate(chain.dims))
     if (dim.extent.isOpen())
       plan.factors.push_back({dim.extent.openIndex(), static_cast<int>(d) == plan.vectorDim ? plan.perGroup() : 1});
@@ -368,7 +369,7 @@ void Planner::countSpace() {
       plan.space *= plan.countOf(d).known();
 }
 
-void Planner::placeAll() {
+void RowPlanner::placeAll() {
   recomputed.assign(chain.stages.size(), false);
   do
     markUses();
@@ -377,7 +378,7 @@ void Planner::placeAll() {
 
 /// Plans rows of open length in three steps: as if all were long, then those that fit scratch, then those of a few
 /// vectors.
-void Planner::placeOpen() {
+void RowPlanner::placeOpen() {
   placeAll();
   if (plan.split.wanted)
     return;
@@ -398,7 +399,7 @@ void Planner::placeOpen() {
   plan.scratchBytes = bytes;
 }
 
-LogicalResult Planner::planSweeps() {
+LogicalResult RowPlanner::planSweeps() {
   if (chain.rowExtent.isOpen()) {
     placeOpen();
   } else {
@@ -422,7 +423,7 @@ LogicalResult Planner::planSweeps() {
 }
 
 /// All values stay in registers until the end, so there is one sweep, and nothing is kept.
-void Planner::planWholeRows() {
+void RowPlanner::planWholeRows() {
   plan.sweeps = 1;
   bool isPartial = plan.hasPartialVector() && !plan.masksFreely();
   chain.forEachAccess([&](Stage &, Access &access) {
@@ -437,7 +438,7 @@ void Planner::planWholeRows() {
     plan.scratchBytes = llvm::alignTo(strategy.vectorBytes * (plan.lanes / plan.registerLanes), 64);
 }
 
-LogicalResult Planner::run() {
+LogicalResult RowPlanner::run() {
   if (failed(chooseLanes()))
     return failure();
   chooseSweeps();
@@ -459,4 +460,6 @@ LogicalResult Planner::run() {
 
 } // namespace
 
-LogicalResult quern::rows::planRows(RowPlan &plan, std::string &whyNot) { return Planner(plan, whyNot).run(); }
+LogicalResult quern::schedule::rows::planRows(RowPlan &plan, std::string &whyNot) {
+  return RowPlanner(plan, whyNot).run();
+}

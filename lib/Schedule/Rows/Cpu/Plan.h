@@ -14,7 +14,7 @@
 #include "Schedule/Rows/Cpu/Split.h"
 #include "Schedule/Rows/Rows.h"
 
-namespace quern::rows {
+namespace quern::schedule::rows {
 
 /// The addresses of a vector's lanes in an operand. `Same`: one address; `Unit`: contiguous; `Pieces`: contiguous
 /// within blocks that are shorter than a vector; `Neighbors`: several contiguous row positions per lane; `Strided`:
@@ -184,6 +184,6 @@ int64_t countRegisterVectors(const RowPlan &plan);
 /// reads a value in a later sweep that is not stored.
 mlir::LogicalResult planRows(RowPlan &plan, std::string &whyNot);
 
-} // namespace quern::rows
+} // namespace quern::schedule::rows
 
 #endif // QUERN_SCHEDULE_ROWS_CPU_PLAN_H

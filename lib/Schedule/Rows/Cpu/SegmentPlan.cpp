@@ -16,7 +16,8 @@
 #include <limits>
 
 using namespace mlir;
-using namespace quern::rows;
+using namespace quern::schedule;
+using namespace quern::schedule::rows;
 
 namespace {
 
@@ -92,7 +93,7 @@ bool RowPlan::isOnePerRow(const Access &access) const {
   return wholeRows > 1 && access.row.isStill() && access.strides[vectorDim] == 1;
 }
 
-double quern::rows::opsOfWholeRows(const RowPlan &plan, int64_t registers) {
+double quern::schedule::rows::opsOfWholeRows(const RowPlan &plan, int64_t registers) {
   double ops = groupOps + waitOps / static_cast<double>(registers);
   int64_t elements = plan.chain.rowExtent.known() * plan.wholeRows;
   llvm::SmallDenseSet<Value> seen; // a row is read once
@@ -112,7 +113,7 @@ double quern::rows::opsOfWholeRows(const RowPlan &plan, int64_t registers) {
   return ops;
 }
 
-void quern::rows::chooseWholeRows(RowPlan &plan, double least) {
+void quern::schedule::rows::chooseWholeRows(RowPlan &plan, double least) {
   RowChain &chain = plan.chain;
   bool reduces = llvm::any_of(chain.stages, [](const Stage &stage) { return stage.reduces; });
   if (!reduces || chain.hasIndices() || chain.rowExtent.isBelow(2) ||

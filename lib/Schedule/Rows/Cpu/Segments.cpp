@@ -16,7 +16,8 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
-using namespace quern::rows;
+using namespace quern::schedule;
+using namespace quern::schedule::rows;
 
 /// Returns a vector whose lane l is lane source(l) of `v`; -1: undefined.
 Value WholeRowEmitter::permuted(Value v, int64_t count, function_ref<int64_t(int64_t)> source) {
@@ -170,9 +171,9 @@ void WholeRowEmitter::emitRowsOfVector() {
     store(*access, 0, v);
 }
 
-WholeRowEmitter::Lanes WholeRowEmitter::wholeVector() {
+WholeRowEmitter::SlotLanes WholeRowEmitter::wholeVector() {
   const int64_t live = plan.wholeRows * chain.rowExtent.known();
-  Lanes lanes;
+  SlotLanes lanes;
   lanes.fixed = live < plan.lanes ? live : -1;
   return lanes;
 }
@@ -188,7 +189,7 @@ void WholeRowEmitter::limitRows() {
     partial.assign(1, wholeVector());
     return;
   }
-  Lanes lanes;
+  SlotLanes lanes;
   Value left = rowsLeft();
   rowsHere = create<arith::MinUIOp>(left, index(rows));
   lanes.left = scaled(rowsHere, chain.rowExtent);
@@ -247,7 +248,7 @@ WholeRowEmitter::Values WholeRowEmitter::load(const Access &access, int64_t &slo
     return VectorEmitter::load(access, slot);
   Value memref = kernel.arguments.lookup(access.base), at = rowBase(access);
   int64_t extent = chain.rowExtent.known(), rows = plan.wholeRows, live = rows * extent;
-  auto limited = [&](const Lanes &lanes, int64_t count) -> Value {
+  auto limited = [&](const SlotLanes &lanes, int64_t count) -> Value {
     if (lanes.left && plan.masksFreely()) {
       Type element = access.elementType();
       return create<vector::MaskedLoadOp>(vec(element), memref, ValueRange{at}, lanes.mask,
@@ -263,7 +264,7 @@ WholeRowEmitter::Values WholeRowEmitter::load(const Access &access, int64_t &slo
     return {permuted(loadFirst(memref, at, extent), plan.lanes, [&](int64_t l) { return l < live ? l % extent : -1; })};
   if (!plan.isOnePerRow(access) || (partial[0].left && !plan.masksFreely()))
     return {gatherLanes(access, 0)};
-  Lanes lanes = partial[0];
+  SlotLanes lanes = partial[0];
   if (lanes.left)
     lanes.mask = prefixMask(rowsHere);
   return {permuted(limited(lanes, rows), plan.lanes, [&](int64_t l) { return l < live ? l / extent : -1; })};
@@ -274,7 +275,7 @@ void WholeRowEmitter::store(const Access &access, int64_t slot, Value v) {
     return VectorEmitter::store(access, slot, v);
   Value memref = kernel.arguments.lookup(access.base), at = rowBase(access);
   int64_t extent = chain.rowExtent.known(), rows = plan.wholeRows, count = rows * extent;
-  Lanes lanes = partial[0];
+  SlotLanes lanes = partial[0];
   if (plan.isOnePerRow(access) && (!lanes.left || plan.masksFreely())) {
     v = permuted(v, plan.lanes, [&](int64_t l) { return l < rows ? l * extent : -1; });
     count = rows;

@@ -17,7 +17,8 @@
 #include <limits>
 
 using namespace mlir;
-using namespace quern::rows;
+using namespace quern::schedule;
+using namespace quern::schedule::rows;
 
 /// Returns true if this dim counts for its whole limited loop.
 static bool isCarrier(const RowChain &chain, int dim) {
@@ -166,10 +167,10 @@ void VectorEmitter::limitLanes() {
   chain.forEachAccess([&](Stage &, Access &access) {
     masks |= plan.lanesOf(access) == LaneKind::Unit && plan.takesMask(access.elementType());
   });
-  partial.assign(plan.columns, Lanes());
+  partial.assign(plan.columns, SlotLanes());
   Value ownFirst = parallel[plan.vectorDim], hasLanes;
   for (int64_t slot = inLast / plan.lanes; slot < plan.columns; ++slot) {
-    Lanes &lanes = partial[slot];
+    SlotLanes &lanes = partial[slot];
     bool mayBeEmpty = !isKnown || slot * plan.lanes >= inLast;
     if (plan.groups == 1 && isKnown) {
       lanes.fixed = std::clamp<int64_t>(inLast - slot * plan.lanes, 0, plan.lanes);

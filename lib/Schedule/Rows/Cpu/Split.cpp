@@ -19,7 +19,8 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::rows;
+using namespace quern::schedule;
+using namespace quern::schedule::rows;
 
 namespace {
 
@@ -62,7 +63,7 @@ int64_t bytesPerPosition(const RowPlan &plan, int sweep) {
 
 } // namespace
 
-bool quern::rows::shouldSplit(const RowPlan &plan) {
+bool quern::schedule::rows::shouldSplit(const RowPlan &plan) {
   if (plan.chain.rowExtent.isOpen() ||
       llvm::any_of(plan.chain.dims, [](const Dim &dim) { return dim.extent.isOpen(); }))
     return false;
@@ -78,7 +79,7 @@ bool quern::rows::shouldSplit(const RowPlan &plan) {
   return chunksAreIndependent(plan);
 }
 
-void quern::rows::layOutSplit(RowPlan &plan) {
+void quern::schedule::rows::layOutSplit(RowPlan &plan) {
   const RowsStrategy &strategy = plan.strategy;
   int64_t width = plan.alongRow() ? 1 : plan.columns * plan.lanes, unit = 1;
   if (plan.alongRow())
@@ -97,7 +98,7 @@ void quern::rows::layOutSplit(RowPlan &plan) {
       }
 }
 
-double quern::rows::nsOfChunk(const RowPlan &plan, int sweep) {
+double quern::schedule::rows::nsOfChunk(const RowPlan &plan, int sweep) {
   int64_t perVector = plan.opsIn(sweep);
   for (auto [stage, own] : llvm::zip_equal(plan.chain.stages, plan.stages)) {
     for (const Access &in : stage.ins)

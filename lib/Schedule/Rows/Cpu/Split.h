@@ -14,7 +14,7 @@
 
 #include <cstdint>
 
-namespace quern::rows {
+namespace quern::schedule::rows {
 
 struct RowPlan;
 
@@ -36,6 +36,6 @@ void layOutSplit(RowPlan &plan);
 /// Returns the time of one iteration of a sweep on one core in ns: the larger of the time for operations and for bytes.
 double nsOfChunk(const RowPlan &plan, int sweep);
 
-} // namespace quern::rows
+} // namespace quern::schedule::rows
 
 #endif // QUERN_SCHEDULE_ROWS_CPU_SPLIT_H

@@ -9,7 +9,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
-using namespace quern::rows;
+using namespace quern::schedule;
+using namespace quern::schedule::rows;
 
 /// Returns the bytes by which vectors of a destination are misaligned; 0 if none is.
 Value SweepEmitter::misalignmentOf(const Access &out) {

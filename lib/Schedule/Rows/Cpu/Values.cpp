@@ -9,7 +9,8 @@
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
-using namespace quern::rows;
+using namespace quern::schedule;
+using namespace quern::schedule::rows;
 
 /// Loads the results if an earlier sweep or kernel stored them, or computes them.
 SweepEmitter::Values SweepEmitter::compute(int i, int64_t slot) {

@@ -12,7 +12,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
-using namespace quern::rows;
+using namespace quern::schedule;
+using namespace quern::schedule::rows;
 
 Value DeviceRowEmitter::placeByOther(const Access &access, int64_t slot) {
   if (const Size step = access.row.step(); access.row.isLinear() && !step.isOpen())

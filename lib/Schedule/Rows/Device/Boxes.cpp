@@ -18,7 +18,8 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::rows;
+using namespace quern::schedule;
+using namespace quern::schedule::rows;
 
 /// Returns the box through which an operand is accessed; null if it is accessed directly.
 DeviceRowEmitter::Box *DeviceRowEmitter::boxOf(const Access &access, bool isWritten) {

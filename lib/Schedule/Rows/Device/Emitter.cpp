@@ -17,7 +17,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
-using namespace quern::rows;
+using namespace quern::schedule;
+using namespace quern::schedule::rows;
 
 /// Divides the row's index into indices of the dims of known extent, in 32 bits if that is sufficient, because devices
 /// emulate longer division.

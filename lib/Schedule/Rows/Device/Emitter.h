@@ -13,7 +13,7 @@
 #include "Schedule/Rows/Device/Plan.h"
 #include "Schedule/Rows/Emitter.h"
 
-namespace quern::rows {
+namespace quern::schedule::rows {
 
 class DeviceRowEmitter : RowEmitter {
 public:
@@ -80,6 +80,6 @@ private:
   int64_t memories = 0; ///< number of group memory variables
 };
 
-} // namespace quern::rows
+} // namespace quern::schedule::rows
 
 #endif // QUERN_SCHEDULE_ROWS_DEVICE_EMITTER_H

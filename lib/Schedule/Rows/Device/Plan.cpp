@@ -15,7 +15,8 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::rows;
+using namespace quern::schedule;
+using namespace quern::schedule::rows;
 
 bool DeviceRowPlan::compensates() const {
   constexpr int64_t manyTerms = 128;
@@ -55,9 +56,9 @@ int64_t DeviceRowPlan::boxPitch(Type element) const {
 
 namespace {
 
-class Planner {
+class DeviceRowPlanner {
 public:
-  explicit Planner(DeviceRowPlan &plan)
+  explicit DeviceRowPlanner(DeviceRowPlan &plan)
       : plan(plan), chain(plan.chain), strategy(plan.strategy), isVectorized(!plan.strategy.vectorBytes) {}
   LogicalResult run(std::string &whyNot);
 
@@ -83,7 +84,7 @@ private:
 
 /// Returns true for a reduction over two or more inputs that other rows read again, such as a matrix product: other
 /// recipes reuse these.
-bool Planner::isProduct() const {
+bool DeviceRowPlanner::isProduct() const {
   auto isShared = [&](const Access &access) {
     if (!access.isMemoryRead() || access.row.isStill()) // other operands have no strides
       return false;
@@ -97,7 +98,7 @@ bool Planner::isProduct() const {
 }
 
 /// Returns true if a stage evaluates a function such as exp for each element.
-bool Planner::hasFunctions() const {
+bool DeviceRowPlanner::hasFunctions() const {
   return llvm::any_of(chain.stages, [](Stage &stage) {
     return (stage.reduces || stage.isElementwise()) &&
            llvm::any_of(stage.op.getBlock()->getOperations(),
@@ -107,7 +108,7 @@ bool Planner::hasFunctions() const {
 
 /// Returns true if contiguous elements of the row form a word that is followed by the word of the dim's next index, as
 /// in packed weights of bytes.
-bool Planner::continuesInWords(const Access &access, int dim) const {
+bool DeviceRowPlanner::continuesInWords(const Access &access, int dim) const {
   int64_t run = access.row.run();
   return run > 1 && access.row.step() == 1 && access.strides[dim] == run &&
          run * bytesOf(access.elementType()) == deviceWordBytes && chain.rowExtent.isMultipleOf(run);
@@ -116,7 +117,7 @@ bool Planner::continuesInWords(const Access &access, int dim) const {
 /// Returns the bytes at one point of the space that are in the same cache line as those of neighbors along a dim; -1:
 /// along the row. If rows are swept from a cache, repeated reads count once, and writes twice, because a partly written
 /// cache line is also read.
-int64_t Planner::bytesSideBySide(int dim) {
+int64_t DeviceRowPlanner::bytesSideBySide(int dim) {
   int64_t bytes = 0;
   llvm::SmallDenseSet<Value> known;
   chain.forEachAccess([&](Stage &stage, Access &access) {
@@ -133,7 +134,7 @@ int64_t Planner::bytesSideBySide(int dim) {
 }
 
 /// Returns the register bytes per work-item for one position of a row: each read in the type that it is computed in.
-int64_t Planner::bytesOfPosition() {
+int64_t DeviceRowPlanner::bytesOfPosition() {
   int64_t reads = 0, widest = 4;
   for (Stage &stage : chain.stages) {
     for (const Access &access : stage.ins)
@@ -152,7 +153,7 @@ int64_t Planner::bytesOfPosition() {
 /// Chooses a sub-group if it can hold a row, otherwise the smallest group that can hold it in few registers, otherwise
 /// the largest group, which holds the row or sweeps over it. If one thread runs a group, a sub-group is chosen always:
 /// a group would spill its values at each barrier for no gain.
-void Planner::shareAlongRow() {
+void DeviceRowPlanner::shareAlongRow() {
   constexpr int64_t ofSubGroup = 16, ofGroup = 8, ofStep = 4;
   int64_t length = chain.rowExtent.typical(), bytes = bytesOfPosition();
   int64_t most = std::max<int64_t>(1, strategy.registerBytes / bytes);
@@ -191,7 +192,7 @@ void Planner::shareAlongRow() {
 
 /// Chooses the largest vectors that suit all operands of the widest type along the row, if the positions of a work-item
 /// grow by at most a quarter.
-void Planner::takeNeighbors(int64_t most) {
+void DeviceRowPlanner::takeNeighbors(int64_t most) {
   int64_t widest = 0;
   auto isAlong = [](const Access &access) {
     return access.isArgument() && access.row.isLinear() && access.row.step() == 1;
@@ -218,7 +219,7 @@ void Planner::takeNeighbors(int64_t most) {
   plan.width = 1;
 }
 
-void Planner::giveRowsToItems() {
+void DeviceRowPlanner::giveRowsToItems() {
   constexpr int64_t ofStep = 8;
   // Reductions do not need all positions in registers at once.
   int64_t most = std::max<int64_t>(1, 2 * strategy.registerBytes / bytesOfPosition());
@@ -237,7 +238,7 @@ void Planner::giveRowsToItems() {
 }
 
 /// Words that are contiguous between neighboring work-items are moved in one access.
-void Planner::takeWords() {
+void DeviceRowPlanner::takeWords() {
   chain.forEachAccess([&](Stage &, Access &access) {
     if (access.isArgument() && access.producer < 0 && continuesInWords(access, vectorDim) &&
         plan.slots % access.row.run() == 0)
@@ -246,7 +247,7 @@ void Planner::takeWords() {
 }
 
 /// The rows of a group are neighbors in the order of dims. They differ in an open dim only if there are no other dims.
-void Planner::countRows() {
+void DeviceRowPlanner::countRows() {
   int open = -1;
   for (auto [d, dim] : llvm::enumerate(chain.dims)) {
     if (dim.extent.isOpen()) {
@@ -279,7 +280,7 @@ void Planner::countRows() {
 
 /// Uses group memory if neighboring rows are contiguous in memory: work-items that each read a row would access a
 /// different cache line at each position.
-void Planner::boxRows() {
+void DeviceRowPlanner::boxRows() {
   bool isOneRun = plan.isInRegisters && chain.dims.size() == 1 && plan.order.size() == 1 && chain.limits.empty() &&
                   chain.rowExtent.mayExceed(1);
   if (isVectorized || !isOneRun)
@@ -292,7 +293,7 @@ void Planner::boxRows() {
   plan.isBoxed = bytes && bytes <= strategy.groupMemoryBytes;
 }
 
-LogicalResult Planner::run(std::string &whyNot) {
+LogicalResult DeviceRowPlanner::run(std::string &whyNot) {
   if (!strategy.isLastResort && chain.rowLoop < 0) {
     whyNot = "nothing is reduced";
     return failure();
@@ -344,6 +345,6 @@ std::string DeviceRowPlan::text() const {
   return "rows: " + who + ", " + how + ", groups of " + std::to_string(group);
 }
 
-LogicalResult quern::rows::planDeviceRows(DeviceRowPlan &plan, std::string &whyNot) {
-  return Planner(plan).run(whyNot);
+LogicalResult quern::schedule::rows::planDeviceRows(DeviceRowPlan &plan, std::string &whyNot) {
+  return DeviceRowPlanner(plan).run(whyNot);
 }

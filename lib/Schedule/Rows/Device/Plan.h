@@ -13,7 +13,7 @@
 #include "Schedule/Device/Strategy.h"
 #include "Schedule/Rows/Chain.h"
 
-namespace quern::rows {
+namespace quern::schedule::rows {
 
 /// The work-items that share a row: a sub-group or a whole group along it, or a single work-item, whose neighbors have
 /// other rows.
@@ -62,6 +62,6 @@ struct DeviceRowPlan {
 /// Makes the plan. Fails with a reason in `whyNot` if another recipe would be faster, unless this is the fallback.
 mlir::LogicalResult planDeviceRows(DeviceRowPlan &plan, std::string &whyNot);
 
-} // namespace quern::rows
+} // namespace quern::schedule::rows
 
 #endif // QUERN_SCHEDULE_ROWS_DEVICE_PLAN_H

@@ -19,7 +19,7 @@ namespace quern {
 /// fallback. Arguments of one type and layout may share memory; arguments must not overlap otherwise. Fails without a
 /// diagnostic if the chain does not match; `whyNot`, if given, then receives the reason in one line.
 mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>>
-scheduleDeviceRows(const Problem &problem, const DeviceStrategy &strategy, std::string *whyNot = nullptr);
+scheduleDeviceRows(const schedule::Problem &problem, const DeviceStrategy &strategy, std::string *whyNot = nullptr);
 
 } // namespace quern
 

@@ -71,8 +71,8 @@ std::string textOf(const DeviceStrategy &device) {
          std::to_string(device.lineBytes) + (device.isLastResort ? ", with all fallbacks allowed" : "");
 }
 
-using Schedule = FailureOr<SmallVector<func::FuncOp>> (*)(const Problem &problem, const DeviceStrategy &device,
-                                                          std::string *whyNot);
+using Schedule = FailureOr<SmallVector<func::FuncOp>> (*)(const schedule::Problem &problem,
+                                                          const DeviceStrategy &device, std::string *whyNot);
 
 class RandomDevices : public testing::Test {
 protected:

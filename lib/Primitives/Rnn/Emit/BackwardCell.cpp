@@ -142,8 +142,8 @@ void CellDiffEmitter::lstm() {
   for (int64_t g = 0; g < 4; ++g)
     gates[g] = gate(g);
   Ref peepholes[3] = {-1, -1, -1};
-  for (int64_t g = 0; g < 3 && step.has("peephole"); ++g)
-    peepholes[g] = e.channel(step["peephole"], g);
+  for (int64_t g = 0; g < 3; ++g)
+    peepholes[g] = e.rowOf("peephole", g);
   readPerSequence();
   outputDelta("delta", 4);
   e.output(step["cells_diff"]);

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The equations are those of Reference/Rnn/Cells.cpp.
+// The equations are those of Reference/Rnn/Cells.cpp. If the widths are open, the products are separate steps before.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Rnn/Emit/Epilogue.h"
@@ -44,11 +44,16 @@ public:
   void projection();
 
 private:
+  bool hasProducts() const { return hasOpenWidths(context.rnn); }
   void addX(const Sums &sums) {
+    if (hasProducts())
+      return;
     const Part part(step, "products");
     addProduct(step, sums, step["x"], context.factor(), step["w"], layer, context.attr.fpmathMode);
   }
   void addH(const Sums &sums, Value h) {
+    if (hasProducts())
+      return;
     const Part part(step, "products");
     addProduct(step, sums, h, context.factor(), step["u"], iter, context.attr.fpmathMode);
   }
@@ -63,9 +68,11 @@ private:
     return sums;
   }
   Sums newSums(int64_t firstGate, int64_t gates) {
+    if (hasProducts())
+      return {};
     return makeSums(step, rowsOfH(), std::max(layer.width(), iter.width()), isQuantized(context.rnn), firstGate, gates);
   }
-  GateInput gate(const Sums &sums, int64_t gate) { return epilogue.gate({&sums, layer, gate, gate}); }
+  GateInput gate(const Sums &sums, int64_t gate) { return epilogue.gate({sums, layer, gate, gate}); }
   /// Returns the state that a sequence keeps after its end.
   Ref stateBefore(Ref remaining) {
     return remaining >= 0 && context.shape.sic == context.shape.dic ? epilogue.element(step["h"]) : -1;
@@ -131,14 +138,14 @@ void CellEmitter::vanilla() {
 
 void CellEmitter::lstm() {
   Epilogue &e = epilogue;
-  const bool isProjected = !step.has("h_next"), hasPeephole = step.has("peephole");
+  const bool isProjected = !step.has("h_next"), hasPeephole = !context.rnn.weightsPeephole.isZero();
   Sums sums = sumsOfBoth(0, 4);
   GateInput inputs[4];
   for (int64_t g = 0; g < 4; ++g)
     inputs[g] = gate(sums, g);
   Ref c = e.element(step["c"]), peepholes[3] = {};
   for (int64_t g = 0; g < 3 && hasPeephole; ++g)
-    peepholes[g] = e.channel(step["peephole"], g);
+    peepholes[g] = e.rowOf("peephole", g);
   Ref remaining = e.sequenceOf("remaining"), state = isProjected ? -1 : stateBefore(remaining);
   e.output(step["c_next"]);
   const StringRef rows = isProjected ? "unprojected" : "h_next";
@@ -170,8 +177,7 @@ void CellEmitter::linearBeforeReset() {
     addX(ofX = newSums(2, 1));
   addH(ofH, rowsOfH());
   GateInput update = gate(both, 0), reset = gate(both, 1);
-  GateInput output = e.gate({hasInputs ? nullptr : &ofX, layer, 2, 2, true, false}),
-            hidden = e.gate({&ofH, iter, 2, 3, false, true});
+  GateInput output = e.gate({ofX, layer, 2, 2, true, false}), hidden = e.gate({ofH, iter, 2, 3, false, true});
   Ref h = e.element(step["h"]), attention = e.sequenceOf("attention"), remaining = e.sequenceOf("remaining");
   outputRows("h_next");
   for (int64_t g = 0; g < 3; ++g)
@@ -229,7 +235,7 @@ void CellEmitter::projection() {
   Value rows = step[step.has("unprojected_rounded") ? "unprojected_rounded" : "unprojected"];
   Sums sums = makeSums(step, rows, view.width(), isQuantized(context.rnn), 0, 1);
   addProduct(step, sums, rows, context.factor(), step["r"], view, context.attr.fpmathMode);
-  GateInput input = e.gate({&sums, view, 0, 0, true, true, /*isProjection=*/true});
+  GateInput input = e.gate({sums, view, 0, 0, true, true, /*isProjection=*/true});
   Ref remaining = e.sequenceOf("remaining"), before = stateBefore(remaining);
   outputRows("h_next");
   e.emit([&] { return withKept("h_next", e.nextState(remaining, e.number(input), before)); });

@@ -8,6 +8,8 @@
 //   h_rounded   [N, SIC] bf16, multiplied in place of h; x is bf16 then, and h is passed only if an elementwise op
 //               reads it
 //   inputs      [N, G, DHC] in place of x and w: their products, in f32 or s32, computed for all time steps at once
+//   x0, h0, x1 …  [N, DHC] in place of x, w and u: the products of each gate with x and with h, if the widths are open.
+//               Rows of bias and peephole are separate arguments then: bias0, bias1 …
 //   w, u, r     weights of x, of h and of a projection; w_sums, u_sums [G, DHC] and r_sums [1, DIC] are the sums of
 //               their columns, for shifted bytes
 //   scales      [G, DHC], for a projection [1, DIC]: factors of integer products, if they are not all equal
@@ -36,13 +38,15 @@ struct CellContext {
   const RnnDesc &rnn;
   const Attributes &attr;
   Shape shape;
-  WeightsView layer, iter, projection; ///< `projection` is empty if the problem has none
+  WeightsView layer, iter, projection; ///< `projection` is empty if the problem has none, all are if widths are open
+  /// Type of states in memory: state(), or f32 for states of bf16 that products read as f32.
+  DataType memory = rnn.srcLayer.dataType;
   DataType state() const { return rnn.srcLayer.dataType; }
   /// Returns true if the rows of an f32 problem are rounded to bf16 once, for all products that read them. A problem
   /// with one time step rounds them in the product instead.
   bool roundsRows() const { return state() == DataType::F32 && layer.kPack > 1 && shape.steps != 1; }
   /// Returns the type of the rows that are multiplied.
-  DataType factor() const { return roundsRows() ? DataType::BF16 : state(); }
+  DataType factor() const { return roundsRows() ? DataType::BF16 : memory; }
   bool isShifted() const { return isQuantized(rnn) && attr.rnn.dataShift != 0; }
 };
 

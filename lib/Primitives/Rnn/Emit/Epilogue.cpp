@@ -29,11 +29,12 @@ Value rnn::emitStored(OpBuilder &b, Location loc, const CellContext &context, Va
     if (context.isShifted())
       number = arith::AddFOp::create(b, loc, number, constant(context.attr.rnn.dataShift), contracted);
   }
-  return narrowed(b, loc, number, context.state());
+  Value state = narrowed(b, loc, number, context.state());
+  return context.memory == context.state() ? state : widened(b, loc, state, context.state(), b.getF32Type());
 }
 
 Value rnn::emitNumber(OpBuilder &b, Location loc, const CellContext &context, Value stored) {
-  Value number = widened(b, loc, stored, context.state(), b.getF32Type());
+  Value number = widened(b, loc, stored, context.memory, b.getF32Type());
   if (!isQuantized(context.rnn))
     return number;
   auto constant = [&](float value) { return arith::ConstantOp::create(b, loc, b.getF32FloatAttr(value)); };
@@ -76,24 +77,33 @@ Value Epilogue::shiftOf(const Gate &which) {
   return result;
 }
 
+Ref Epilogue::rowOf(StringRef name, int64_t row) {
+  if (step.has(name))
+    return add(step[name], {constant(row), o});
+  const std::string own = (name + Twine(row)).str();
+  return step.has(own) ? channel(step[own]) : -1;
+}
+
 GateInput Epilogue::gate(const Gate &which) {
+  const std::string number = std::to_string(which.gate);
   GateInput input;
-  if (which.sums) {
-    Value live = withoutPadding(step, *which.sums, which.view);
-    if (which.sums->gates > 1)
-      input.sum = add(live, {n, constant(which.gate - which.sums->firstGate), o});
+  if (which.sums.memref) {
+    Value live = withoutPadding(step, which.sums, which.view);
+    if (which.sums.gates > 1)
+      input.sum = add(live, {n, constant(which.gate - which.sums.firstGate), o});
     else
       input.sum = add(live, {n, o});
+  } else if (which.ofH) {
+    input.sum = elementOf("h" + number);
   }
-  if (step.has("inputs") && which.ofX && !which.isProjection)
-    input.inputs = add(step["inputs"], {n, constant(which.gate), o});
+  if (which.ofX && !which.isProjection)
+    input.inputs = step.has("inputs") ? gateOf(step["inputs"], which.gate) : elementOf("x" + number);
   if (context.isShifted())
-    input.shift = channel(shiftOf(which), std::nullopt);
-  if (step.has("scales"))
-    input.scale = channel(step["scales"], which.gate);
+    input.shift = channel(shiftOf(which));
+  input.scale = rowOf("scales", which.gate);
   input.commonScale = commonScaleOf(context.attr.rnn, which.isProjection);
-  if (step.has("bias") && !which.isProjection)
-    input.bias = channel(step["bias"], which.biasRow);
+  if (!which.isProjection)
+    input.bias = rowOf("bias", which.biasRow);
   return input;
 }
 

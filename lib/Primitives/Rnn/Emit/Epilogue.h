@@ -36,17 +36,18 @@ public:
   Ref sumOf(const Sums &sums, const WeightsView &view) { return add(withoutPadding(step, sums, view), {n, o}); }
   /// Adds the step's argument `name`, [N, channels]; absent if the step does not have it.
   Ref elementOf(llvm::StringRef name) { return step.has(name) ? element(step[name]) : -1; }
-  /// Adds row `row` of [R, channels], or [channels] if there is no row.
-  Ref channel(mlir::Value memref, std::optional<int64_t> row) {
-    return row ? add(memref, {constant(*row), o}) : add(memref, {o});
-  }
+  /// Adds an operand [channels].
+  Ref channel(mlir::Value memref) { return add(memref, {o}); }
+  /// Adds row `row` of the step's argument `name`, [R, channels], or the argument `name` + row, [channels]; absent if
+  /// the step has neither.
+  Ref rowOf(llvm::StringRef name, int64_t row);
   /// Adds an operand [N].
   Ref sequence(mlir::Value memref) { return add(memref, {n}); }
   /// Adds the step's argument `name`, [N]; absent if the step does not have it.
   Ref sequenceOf(llvm::StringRef name) { return step.has(name) ? sequence(step[name]) : -1; }
   /// A gate of products with x, h or both, and its bias.
   struct Gate {
-    const Sums *sums; ///< null: only the products of x, computed before
+    const Sums &sums; ///< without memory: the products were computed before
     const WeightsView &view;
     int64_t gate;                ///< index of the gate in the weights
     int64_t biasRow;             ///< index of the gate's row in the bias

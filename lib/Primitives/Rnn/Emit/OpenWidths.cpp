@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 //
 // One layer in one direction, in f32 or bf16. With open widths, gates cannot be a dim of a matrix: each gate is a
-// separate product with the weights in place, followed by elementwise ops for the cell. The products with x are
+// separate product with the weights in place, and the cell (Cell.h) is a step after them. The products with x are
 // computed for all time steps at once. States are a region [T + 1][N][DHC]; the state at the start is slot 0 or T,
 // before the first step in its direction.
 //
@@ -45,16 +45,22 @@ struct OpenWeights {
   AffineExpr width;          ///< columns of all panels, padding included
 };
 
+/// Returns the type of the rows that products read: the problem's, or f32 with values that are rounded to that type.
+DataType memoryTypeOf(const VerifiedProblem &problem) {
+  for (const ArgumentInfo &copy : problem.intermediates)
+    if (copy.index == arg::src)
+      return copy.desc.dataType;
+  return std::get<Boxed<RnnDesc>>(problem.desc.op)->srcLayer.dataType;
+}
+
 class OpenWidthsEmitter {
 public:
   OpenWidthsEmitter(ModuleOp module, const VerifiedProblem &problem)
       : builder(module.getContext()), rnn(std::get<Boxed<RnnDesc>>(problem.desc.op)), s(Shape::of(rnn)),
-        context{rnn, problem.desc.attr, s, {}, {}, {}}, program(module, /*openSize=*/-1),
+        context{rnn, problem.desc.attr, s, {}, {}, {}, memoryTypeOf(problem)}, program(module, /*openSize=*/-1),
         states(problem, context, program), steps(states.steps()), batch(states.batch()),
         inputs(states.dimOf("weights_layer", rnn.weightsLayer, 2)),
         channels(states.dimOf("weights_layer", rnn.weightsLayer, 4)) {
-    for (const ArgumentInfo &copy : problem.intermediates)
-      factor = copy.index == arg::src ? copy.desc.dataType : factor;
     for (const ArgumentInfo &argument : problem.arguments)
       entries += argument.runtimeSizes();
     allRows = computed(steps * batch);
@@ -65,12 +71,6 @@ public:
 
 private:
   using Bindings = SmallVector<Binding>;
-  using CellBody = llvm::function_ref<void(StepEmitter &step, Epilogue &epilogue)>;
-  /// Converts a number to a state, in the type that products read.
-  Value stored(Epilogue &e, Value number) const {
-    Value state = e.stored(number);
-    return factor == DataType::F32 ? e.number(state) : state;
-  }
   bool hasResetFirst() const { return isGru(rnn) && !isLinearBeforeReset(rnn); }
   bool isReversed() const { return rnn.direction == RnnDirection::Right2Left; }
 
@@ -111,15 +111,11 @@ private:
   void emitFinish();
   void productsOfState(const Matrix &state, int64_t first, int64_t end);
 
-  /// Adds the sums of gate `gate` and its bias, as "x<gate>", "h<gate>", "bias<gate>".
-  void addGate(Bindings &bindings, int64_t gate, AffineExpr t);
-  void addRow(Bindings &bindings, StringRef name, StringRef tensor, const TensorDesc &desc, int64_t row);
-  GateInput gate(StepEmitter &step, Epilogue &epilogue, int64_t gate) const;
-  void call(StringRef kind, Bindings bindings, const Matrix &to, CellBody body, bool independent = false);
-  void vanilla(AffineExpr t, AffineExpr next);
-  void lstm(AffineExpr t, AffineExpr next);
-  void gru(AffineExpr t, AffineExpr before, AffineExpr next);
-  void linearBeforeReset(AffineExpr t, AffineExpr before, AffineExpr next);
+  /// Adds the sums and biases of gates `first` to `end`.
+  void addGates(Bindings &bindings, int64_t first, int64_t end, AffineExpr t);
+  void addRow(Bindings &bindings, StringRef name, const TensorDesc &desc, StringRef tensor, int64_t row);
+  void callCell(AffineExpr t, AffineExpr before, AffineExpr next);
+  void callGru(AffineExpr t, AffineExpr before, AffineExpr next);
 
   Builder builder;
   const RnnDesc &rnn;
@@ -128,8 +124,7 @@ private:
   Program program;
   States states;
   const AffineExpr steps, batch, inputs, channels;
-  /// Type of the rows that products read: the problem's, or f32 with values that are rounded to the problem's type.
-  DataType factor = context.state();
+  const DataType factor = context.memory;
   int64_t entries = 0; ///< number of entries in the list of sizes
   AffineExpr allRows;  ///< T N
   OpenWeights layer, iter;
@@ -237,27 +232,16 @@ void OpenWidthsEmitter::copy(std::optional<Matrix> from, const Matrix &to) {
   Bindings bindings;
   if (from)
     bindings.push_back(bind("from", *from));
-  call(from ? "rnn_copy" : "rnn_clear", bindings, to, [&](StepEmitter &, Epilogue &e) {
+  bindings.push_back(bind("to", to));
+  program.call(from ? "rnn_copy" : "rnn_clear", bindings, [&](StepEmitter &step) {
+    Epilogue e(step, context, s.dhc);
     const Ref element = e.elementOf("from");
+    e.output(step["to"]);
     e.emit([&]() -> SmallVector<Value> {
-      if (from && from->type == to.type)
-        return {e.read(element)};
-      Value number = from ? e.number(element) : e.f32(0);
-      return {to.type == DataType::F32 ? number : e.stored(number)};
+      return {converted(e.builder(), step.loc, from ? e.read(element) : e.f32(0), from ? from->type : DataType::F32,
+                        to.type, step.builder.getF32Type())};
     });
   });
-}
-
-void OpenWidthsEmitter::call(StringRef kind, Bindings bindings, const Matrix &to, CellBody body, bool independent) {
-  bindings.push_back(bind("to", to));
-  program.call(
-      kind, bindings,
-      [&](StepEmitter &step) {
-        Epilogue epilogue(step, context, s.dhc);
-        epilogue.output(step["to"]);
-        body(step, epilogue);
-      },
-      independent);
 }
 
 /// Emits a dense copy of src_layer and its products with the weights of every gate.
@@ -300,139 +284,63 @@ void OpenWidthsEmitter::productsOfState(const Matrix &state, int64_t first, int6
 // Cells
 //===----------------------------------------------------------------------===//
 
-void OpenWidthsEmitter::addRow(Bindings &bindings, StringRef name, StringRef tensorName, const TensorDesc &desc,
+void OpenWidthsEmitter::addRow(Bindings &bindings, StringRef name, const TensorDesc &desc, StringRef tensorName,
                                int64_t row) {
   if (desc.isZero())
     return;
   Matrix matrix = tensor(tensorName, desc, states.strideOf(tensorName, desc, 2) * row);
   matrix.rows = {};
-  bindings.push_back(bind(name, matrix));
+  bindings.push_back(bind((name + Twine(row)).str(), matrix));
 }
 
-void OpenWidthsEmitter::addGate(Bindings &bindings, int64_t gate, AffineExpr t) {
-  const std::string number = std::to_string(gate);
-  Matrix x = planeOf("products", gate, allRows, layer.width);
-  x.rows = batch;
-  x.bytes = x.bytes + t * (batch * layer.width * bytesOf(DataType::F32));
-  bindings.push_back(bind("x" + number, x));
-  bindings.push_back(bind("h" + number, planeOf("sums", gate, batch, iter.width)));
-  addRow(bindings, "bias" + number, "bias", rnn.bias, gate);
+void OpenWidthsEmitter::addGates(Bindings &bindings, int64_t first, int64_t end, AffineExpr t) {
+  for (int64_t gate = first; gate < end; ++gate) {
+    const std::string number = std::to_string(gate);
+    Matrix x = planeOf("products", gate, allRows, layer.width);
+    x.rows = batch;
+    x.bytes = x.bytes + t * (batch * layer.width * bytesOf(DataType::F32));
+    bindings.push_back(bind("x" + number, x));
+    bindings.push_back(bind("h" + number, planeOf("sums", gate, batch, iter.width)));
+    addRow(bindings, "bias", rnn.bias, "bias", gate);
+  }
 }
 
-GateInput OpenWidthsEmitter::gate(StepEmitter &step, Epilogue &e, int64_t gate) const {
-  const std::string number = std::to_string(gate);
-  GateInput input;
-  input.sum = e.element(step["h" + number]);
-  input.inputs = e.element(step["x" + number]);
-  if (step.has("bias" + number))
-    input.bias = e.channel(step["bias" + number], std::nullopt);
-  return input;
-}
-
-void OpenWidthsEmitter::vanilla(AffineExpr t, AffineExpr next) {
+void OpenWidthsEmitter::callCell(AffineExpr t, AffineExpr before, AffineExpr next) {
+  productsOfState(stateAt(before), 0, s.gates);
   Bindings bindings;
-  addGate(bindings, 0, t);
-  call("rnn_cell", bindings, stateAt(next), [&](StepEmitter &step, Epilogue &e) {
-    GateInput input = gate(step, e, 0);
-    e.emit([&]() -> SmallVector<Value> { return {stored(e, e.activation(e.number(input)))}; });
-  });
+  addGates(bindings, 0, s.gates, t);
+  if (isGru(rnn)) {
+    addRow(bindings, "bias", rnn.bias, "bias", s.gates);
+    bindings.push_back(bind("h", stateAt(before)));
+  }
+  for (int64_t row = 0; row < 3; ++row)
+    addRow(bindings, "peephole", rnn.weightsPeephole, "weights_peephole", row);
+  if (isLstm(rnn))
+    for (StringRef name : {"c", "c_next"})
+      bindings.push_back(bind(name, own("cells")));
+  bindings.push_back(bind("h_next", stateAt(next)));
+  program.call("rnn_cell", bindings, [&](StepEmitter &step) { emitCell(step, context); });
 }
 
-void OpenWidthsEmitter::lstm(AffineExpr t, AffineExpr next) {
-  const bool hasPeephole = !rnn.weightsPeephole.isZero();
-  auto peep = [&](Epilogue &e, Value sum, Ref weights, Value cell) {
-    return hasPeephole ? e.add(sum, e.mul(e.number(weights), cell)) : sum;
-  };
-  auto peephole = [&](StepEmitter &step, Epilogue &e, const char *name) {
-    return hasPeephole ? e.channel(step[name], std::nullopt) : -1;
-  };
-  Bindings ofCells, ofState;
-  for (int64_t g = 0; g < 3; ++g)
-    addGate(ofCells, g, t);
-  addRow(ofCells, "peephole0", "weights_peephole", rnn.weightsPeephole, 0);
-  addRow(ofCells, "peephole1", "weights_peephole", rnn.weightsPeephole, 1);
-  ofCells.push_back(bind("c", own("cells")));
-  call("rnn_cells", ofCells, own("cells"), [&](StepEmitter &step, Epilogue &e) {
-    GateInput i = gate(step, e, 0), f = gate(step, e, 1), candidate = gate(step, e, 2);
-    Ref c = e.element(step["c"]), ofI = peephole(step, e, "peephole0"), ofF = peephole(step, e, "peephole1");
-    e.emit([&]() -> SmallVector<Value> {
-      Value before = e.read(c);
-      Value in = e.sigmoid(peep(e, e.number(i), ofI, before)), forget = e.sigmoid(peep(e, e.number(f), ofF, before));
-      return {e.add(e.mul(forget, before), e.mul(in, e.tanh(e.number(candidate))))};
-    });
-  });
-  addGate(ofState, 3, t);
-  addRow(ofState, "peephole2", "weights_peephole", rnn.weightsPeephole, 2);
-  ofState.push_back(bind("c", own("cells")));
-  call("rnn_state", ofState, stateAt(next), [&](StepEmitter &step, Epilogue &e) {
-    GateInput o = gate(step, e, 3);
-    Ref c = e.element(step["c"]), ofO = peephole(step, e, "peephole2");
-    e.emit([&]() -> SmallVector<Value> {
-      Value cell = e.read(c);
-      return {stored(e, e.mul(e.sigmoid(peep(e, e.number(o), ofO, cell)), e.tanh(cell)))};
-    });
-  });
-}
-
-void OpenWidthsEmitter::gru(AffineExpr t, AffineExpr before, AffineExpr next) {
-  Bindings ofUpdate, ofReset, ofOutput;
-  addGate(ofUpdate, 0, t);
-  call("rnn_update", ofUpdate, own("update"), [&](StepEmitter &step, Epilogue &e) {
-    GateInput u = gate(step, e, 0);
-    e.emit([&]() -> SmallVector<Value> { return {e.sigmoid(e.number(u))}; });
-  });
-  addGate(ofReset, 1, t);
-  ofReset.push_back(bind("h", stateAt(before)));
-  call(
-      "rnn_reset", ofReset, resetState(),
-      [&](StepEmitter &step, Epilogue &e) {
-        GateInput r = gate(step, e, 1);
-        Ref h = e.element(step["h"]);
-        e.emit([&]() -> SmallVector<Value> { return {stored(e, e.mul(e.sigmoid(e.number(r)), e.number(h)))}; });
-      },
-      /*independent=*/true);
+void OpenWidthsEmitter::callGru(AffineExpr t, AffineExpr before, AffineExpr next) {
+  productsOfState(stateAt(before), 0, 2);
+  Bindings gates, output;
+  addGates(gates, 0, 2, t);
+  for (const auto &[name, matrix] :
+       {std::pair{"h", stateAt(before)}, std::pair{"update", own("update")}, std::pair{"reset", resetState()}})
+    gates.push_back(bind(name, matrix));
+  program.call("rnn_gates", gates, [&](StepEmitter &step) { emitGruGates(step, context); });
   productsOfState(resetState(), 2, 3);
-  addGate(ofOutput, 2, t);
-  ofOutput.push_back(bind("update", own("update")));
-  ofOutput.push_back(bind("h", stateAt(before)));
-  call("rnn_output", ofOutput, stateAt(next), [&](StepEmitter &step, Epilogue &e) {
-    GateInput o = gate(step, e, 2);
-    Ref u = e.element(step["update"]), h = e.element(step["h"]);
-    e.emit([&]() -> SmallVector<Value> { return {stored(e, e.blend(e.read(u), e.tanh(e.number(o)), e.number(h)))}; });
-  });
-}
-
-void OpenWidthsEmitter::linearBeforeReset(AffineExpr t, AffineExpr before, AffineExpr next) {
-  Bindings bindings;
-  for (int64_t g = 0; g < 3; ++g)
-    addGate(bindings, g, t);
-  addRow(bindings, "hidden_bias", "bias", rnn.bias, 3);
-  bindings.push_back(bind("h", stateAt(before)));
-  call("rnn_cell", bindings, stateAt(next), [&](StepEmitter &step, Epilogue &e) {
-    GateInput update = gate(step, e, 0), reset = gate(step, e, 1), output = gate(step, e, 2), hidden;
-    hidden.sum = std::exchange(output.sum, -1);
-    if (step.has("hidden_bias"))
-      hidden.bias = e.channel(step["hidden_bias"], std::nullopt);
-    Ref h = e.element(step["h"]);
-    e.emit([&]() -> SmallVector<Value> {
-      Value u = e.sigmoid(e.number(update)), r = e.sigmoid(e.number(reset));
-      Value o = e.tanh(e.add(e.number(output), e.mul(r, e.number(hidden))));
-      return {stored(e, e.blend(u, o, e.number(h)))};
-    });
-  });
+  addGates(output, 2, 3, t);
+  for (const auto &[name, matrix] :
+       {std::pair{"h", stateAt(before)}, std::pair{"update", own("update")}, std::pair{"h_next", stateAt(next)}})
+    output.push_back(bind(name, matrix));
+  program.call("rnn_output", output, [&](StepEmitter &step) { emitGruOutput(step, context); });
 }
 
 /// Emits one time step, which reads the state in slot `before` and writes slot `next`.
 void OpenWidthsEmitter::emitStep(AffineExpr t, AffineExpr before, AffineExpr next) {
-  productsOfState(stateAt(before), 0, hasResetFirst() ? 2 : s.gates);
-  if (isLstm(rnn))
-    lstm(t, next);
-  else if (hasResetFirst())
-    gru(t, before, next);
-  else if (isGru(rnn))
-    linearBeforeReset(t, before, next);
-  else
-    vanilla(t, next);
+  hasResetFirst() ? callGru(t, before, next) : callCell(t, before, next);
 }
 
 void OpenWidthsEmitter::emit() {

@@ -14,9 +14,9 @@
 // RUN: quern-opt %t/inside.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=INSIDE
 // RUN: quern-opt %t/inside.mlir --check --target=avx512_core
 // RUN: not quern-opt %t/apart.mlir --schedule --target=avx2 2>&1 | FileCheck %s --check-prefix=APART
-// HALF: plan = "map: lines, {{.*}}, runs of 8, {{.*}}(curved)
+// HALF: plan = "map: lines, {{.*}}, runs of 8, {{.*}}(nonlinear)
 // HALF: arith.divui
-// ODD: plan = "map: {{.*}}(curved)
+// ODD: plan = "map: {{.*}}(nonlinear)
 // INSIDE: plan = "map: lines
 // INSIDE-NOT: arith.divui
 // INSIDE-NOT: arith.remui

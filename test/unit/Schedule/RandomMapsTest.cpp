@@ -69,7 +69,7 @@ TEST(RandomMaps, RecipeEqualsNaiveLoops) {
       for (bool aliased : {false, true})
         checkKernel(kernel, map.arguments, /*tolerance=*/0, start, want, aliased);
       for (const char *feature :
-           {"lines", "tiles", "points", "collected", "scratch", "curved", "limit", "padding", "streams", "boundary"})
+           {"lines", "tiles", "points", "collected", "scratch", "nonlinear", "limit", "padding", "streams", "boundary"})
         seen[feature] += kernel.plan.find(feature) != std::string::npos;
     }
   }

@@ -236,7 +236,7 @@ std::string MapPlan::text() const {
   if (kind == MapKind::Line) {
     os << ", runs of " << run.lanes() << ", " << lanes << " lanes, unroll " << unroll;
     if (jamFactor > 1)
-      os << ", jam " << jamFactor;
+      os << ", unroll-and-jam " << jamFactor;
     if (prefetchDistance)
       os << ", prefetch " << prefetchDistance << " ahead";
     if (!isContiguousAlong(source(), run.parts[0].axis))
@@ -260,7 +260,7 @@ std::string MapPlan::text() const {
   for (auto [a, axis] : llvm::enumerate(problem.axes)) {
     os << ' ' << axis.extent.known() << '(';
     if (axis.isNonlinear)
-      os << "curved)";
+      os << "nonlinear)";
     else
       os << source().strides[a].text() << "->" << destination().strides[a].text() << ')';
   }

@@ -336,7 +336,7 @@ std::string DeviceRowPlan::text() const {
   std::string who = share == RowShare::SubGroup ? "a row to a sub-group of " + std::to_string(subGroup)
                     : share == RowShare::Group  ? "a row to a group"
                                                 : "a row to a work-item";
-  std::string how = isInRegisters ? "held in " + std::to_string(slots) + " values of a work-item"
+  std::string how = isInRegisters ? "kept in " + std::to_string(slots) + " registers of a work-item"
                                   : std::to_string(sweeps) + " sweeps in steps of " + std::to_string(slots);
   if (width > 1)
     how += ", " + std::to_string(width) + " adjacent";

@@ -202,17 +202,17 @@ TEST_F(RandomDevices, OpenMapsEqualNaiveLoops) {
 
 TEST_F(RandomDevices, ChainsEqualNaiveLoops) {
   forEachSeed(
-      150, {"to a sub-group", "to a group", "to a work-item", "held in", "sweeps", "adjacent", "moved through memory"},
+      150, {"to a sub-group", "to a group", "to a work-item", "kept in", "sweeps", "adjacent", "moved through memory"},
       [&](uint64_t seed) { check(makeRandomChain(seed), seed, scheduleDeviceRows, /*widens=*/true); });
 }
 
 TEST_F(RandomDevices, SumsOfBytesEqualNaiveLoops) {
-  forEachSeed(120, {"to a sub-group", "to a work-item", "held in", "sweeps", "adjacent"},
+  forEachSeed(120, {"to a sub-group", "to a work-item", "kept in", "sweeps", "adjacent"},
               [&](uint64_t seed) { check(makeRandomByteSum(seed), seed, scheduleDeviceRows, /*widens=*/false); });
 }
 
 TEST_F(RandomDevices, OpenChainsEqualNaiveLoops) {
-  forEachSeed(60, {"to a sub-group", "to a group", "to a work-item", "held in", "sweeps"},
+  forEachSeed(60, {"to a sub-group", "to a group", "to a work-item", "kept in", "sweeps"},
               [&](uint64_t seed) { checkOpen(makeOpenChain, seed, scheduleDeviceRows, /*widens=*/true); });
 }
 

@@ -117,21 +117,21 @@ ContextLease::ContextLease(CompileContext::Use use) {
   {
     std::lock_guard<std::mutex> lock(idle.mutex);
     if (!idle.contexts.empty()) {
-      held = std::move(idle.contexts.back());
+      context = std::move(idle.contexts.back());
       idle.contexts.pop_back();
     }
   }
-  if (!held)
-    held = std::make_unique<CompileContext>(use);
+  if (!context)
+    context = std::make_unique<CompileContext>(use);
 }
 
 ContextLease::~ContextLease() {
-  if (++held->uses >= maxUses)
+  if (++context->uses >= maxUses)
     return;
-  IdleContexts &idle = IdleContexts::instance(held->use);
+  IdleContexts &idle = IdleContexts::instance(context->use);
   std::lock_guard<std::mutex> lock(idle.mutex);
   if (idle.contexts.size() < maxIdle)
-    idle.contexts.push_back(std::move(held));
+    idle.contexts.push_back(std::move(context));
 }
 
 } // namespace quern

@@ -64,11 +64,11 @@ public:
   ~ContextLease();
   ContextLease(const ContextLease &) = delete;
   ContextLease &operator=(const ContextLease &) = delete;
-  CompileContext &operator*() { return *held; }
-  CompileContext *operator->() { return held.get(); }
+  CompileContext &operator*() { return *context; }
+  CompileContext *operator->() { return context.get(); }
 
 private:
-  std::unique_ptr<CompileContext> held;
+  std::unique_ptr<CompileContext> context;
 };
 
 } // namespace quern

@@ -9,7 +9,7 @@
 #include "Problems/ProblemKind.h"
 #include "Roofs.h"
 #include "Svg.h"
-#include "Turns.h"
+#include "TripCounts.h"
 
 #include <algorithm>
 #include <cmath>

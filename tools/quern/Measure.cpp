@@ -13,7 +13,7 @@
 #include "Roofs.h"
 #include "Sampler.h"
 #include "Timing.h"
-#include "Turns.h"
+#include "TripCounts.h"
 
 #include <fstream>
 #include <sstream>
@@ -126,7 +126,7 @@ nlohmann::json asJson(const Samples &samples) {
 /// Returns the loops with their own arithmetic or memory accesses: bytes and flops in an execution if they are known,
 /// and the time according to the samples.
 nlohmann::json sweepsOf(const nlohmann::json &schedule, const nlohmann::json &assembly,
-                        const std::vector<double> &turns, const Samples &samples, double ns) {
+                        const std::vector<double> &tripCounts, const Samples &samples, double ns) {
   const nlohmann::json &loops = schedule["loops"];
   std::vector<double> share(loops.size());
   for (const auto &[line, count] : samples.ofLine)
@@ -140,8 +140,9 @@ nlohmann::json sweepsOf(const nlohmann::json &schedule, const nlohmann::json &as
     if (bytes + flops == 0)
       continue;
     nlohmann::json sweep = {{"line", loops[at]["line"]}};
-    if (turns[at] >= 0)
-      sweep.update({{"turns", turns[at]}, {"bytes", bytes * turns[at]}, {"flops", flops * turns[at]}});
+    if (tripCounts[at] >= 0)
+      sweep.update(
+          {{"tripCount", tripCounts[at]}, {"bytes", bytes * tripCounts[at]}, {"flops", flops * tripCounts[at]}});
     if (samples.inside)
       sweep["ns"] = share[at] * ns;
     sweeps.push_back(std::move(sweep));
@@ -202,7 +203,7 @@ Result<void> measureInto(nlohmann::json &trace, const Problem &problem) {
     samples = sample(kernel, Places(assembly, trace["program"], entries));
   if (!samples)
     return samples.takeError();
-  const std::vector<double> turns = turnsOf(trace);
+  const std::vector<double> tripCounts = tripCountsOf(trace);
   const std::optional<double> flops = flopsOf(trace);
   trace["measured"] = {{"processor", modelName()},
                        {"threads", 1},
@@ -215,7 +216,7 @@ Result<void> measureInto(nlohmann::json &trace, const Problem &problem) {
                        {"copyGbPerS", copyGbPerS(problem.bytesMoved())},
                        {"memoryGbPerS", copyGbPerS(memoryBytes)},
                        {"samples", asJson(*samples)},
-                       {"sweeps", sweepsOf(schedule, assembly, turns, *samples, timing.minNs)}};
+                       {"sweeps", sweepsOf(schedule, assembly, tripCounts, *samples, timing.minNs)}};
   return {};
 }
 

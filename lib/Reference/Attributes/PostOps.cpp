@@ -26,7 +26,7 @@ constexpr Real infinity = std::numeric_limits<Real>::infinity();
 Real clamp(Real x, Real low, Real high) { return std::isnan(x) ? x : std::min(std::max(x, low), high); }
 
 /// Returns the extrema and jumps of the function, except the ends of its domain.
-std::vector<Real> turnsOf(Alg alg, Real alpha, Real beta) {
+std::vector<Real> extremaOf(Alg alg, Real alpha, Real beta) {
   switch (alg) {
   case Alg::EltwiseHardswish:
     return alpha == 0 ? std::vector<Real>{0}
@@ -137,7 +137,8 @@ long double binary(Alg alg, long double x, long double y) {
 }
 
 Interval eltwiseRange(Alg alg, float alpha, float beta, const Interval &x) {
-  Interval image = imageOf(x, turnsOf(alg, alpha, beta), [&](Real point) { return eltwise(alg, alpha, beta, point); });
+  Interval image =
+      imageOf(x, extremaOf(alg, alpha, beta), [&](Real point) { return eltwise(alg, alpha, beta, point); });
   // A minimum or maximum with NaN is NaN or the other operand, depending on the instruction set.
   if (x.mayBeNan && alg == Alg::EltwiseHardsigmoid)
     image.include(0), image.include(1);

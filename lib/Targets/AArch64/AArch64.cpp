@@ -88,7 +88,7 @@ LlvmCpu llvmCpuOf(const Target &target) {
 void prepare(llvm::Function &function, const Target &target) {
   useMaxInstructions(function);
   placeAddresses(function);
-  tellTurns(function);
+  annotateTripCounts(function);
   const auto granules = isSve(target.isa) ? static_cast<unsigned>(target.vectorBits / granuleBits) : 1U;
   constexpr int64_t ofPair = 1024, ofVector = 8; // bytes, for pairs of NEON registers; vectors, for SVE
   placePanels(function, granules > 1 ? ofVector * target.vectorBits / 8 : ofPair);

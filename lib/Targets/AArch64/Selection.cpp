@@ -217,7 +217,7 @@ void quern::placePanels(Function &function, int64_t reach) {
   });
 }
 
-void quern::tellTurns(Function &function) {
+void quern::annotateTripCounts(Function &function) {
   forEachInnermost(function, [](BasicBlock &block, IRBuilder<> &) {
     auto *jump = dyn_cast<BranchInst>(block.getTerminator());
     auto *compare = jump && jump->isConditional() ? dyn_cast<ICmpInst>(jump->getCondition()) : nullptr;
@@ -231,11 +231,12 @@ void quern::tellTurns(Function &function) {
     auto *begin = dyn_cast<ConstantInt>(index->getIncomingValue(index->getIncomingBlock(0) == &block ? 1 : 0));
     if (!begin || step->getSExtValue() <= 0 || end->getSExtValue() <= begin->getSExtValue())
       return;
-    const int64_t turns = (end->getSExtValue() - begin->getSExtValue() - 1) / step->getSExtValue() + 1;
+    const int64_t tripCount = (end->getSExtValue() - begin->getSExtValue() - 1) / step->getSExtValue() + 1;
     constexpr int64_t ofOthers = 32, ofProducts = 128;
-    const int64_t told = carriedVectors(block) < minSums ? std::min(turns, ofOthers) : std::max(turns, ofProducts);
+    const int64_t annotated =
+        carriedVectors(block) < minSums ? std::min(tripCount, ofOthers) : std::max(tripCount, ofProducts);
     jump->setMetadata(LLVMContext::MD_prof,
-                      MDBuilder(block.getContext()).createBranchWeights(static_cast<uint32_t>(told - 1), 1));
+                      MDBuilder(block.getContext()).createBranchWeights(static_cast<uint32_t>(annotated - 1), 1));
   });
 }
 

@@ -30,7 +30,7 @@ void useRegisterLists(llvm::Function &function);
 
 /// Annotates innermost loops with their known iteration counts, so that the allocator values their registers
 /// accordingly. Product loops get higher counts than others, so that values outside them are spilled.
-void tellTurns(llvm::Function &function);
+void annotateTripCounts(llvm::Function &function);
 
 } // namespace quern
 

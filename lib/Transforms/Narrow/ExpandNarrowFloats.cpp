@@ -24,16 +24,16 @@ Attribute storageAttr(Attribute attr) {
   auto typed = dyn_cast<TypedAttr>(attr);
   if (!typed || !isNarrow(typed.getType()))
     return attr;
-  Type held = storageType(getElementTypeOrSelf(typed.getType()));
-  auto resized = [&](const APInt &bits) { return bits.zextOrTrunc(held.getIntOrFloatBitWidth()); };
+  Type storage = storageType(getElementTypeOrSelf(typed.getType()));
+  auto resized = [&](const APInt &bits) { return bits.zextOrTrunc(storage.getIntOrFloatBitWidth()); };
   auto bitsOf = [&](const APFloat &value) { return resized(value.bitcastToAPInt()); };
   if (auto scalar = dyn_cast<FloatAttr>(attr))
-    return IntegerAttr::get(held, bitsOf(scalar.getValue()));
+    return IntegerAttr::get(storage, bitsOf(scalar.getValue()));
   if (auto scalar = dyn_cast<IntegerAttr>(attr))
-    return IntegerAttr::get(held, resized(scalar.getValue()));
+    return IntegerAttr::get(storage, resized(scalar.getValue()));
   if (auto dense = dyn_cast<DenseFPElementsAttr>(attr))
-    return dense.mapValues(held, bitsOf);
-  return cast<DenseIntElementsAttr>(attr).mapValues(held, resized);
+    return dense.mapValues(storage, bitsOf);
+  return cast<DenseIntElementsAttr>(attr).mapValues(storage, resized);
 }
 
 /// Returns true for extensions and truncations, which are converted rather than retyped.

@@ -9,7 +9,7 @@
 #include "Plot.h"
 
 #include "Svg.h"
-#include "Turns.h"
+#include "TripCounts.h"
 
 #include <gtest/gtest.h>
 
@@ -74,7 +74,7 @@ TEST(BenchPlot, CountsTheIterationsOfATrace) {
       {"kernel": "k", "space": 8, "depth": 0, "flops": 1}, {"ofSpace": 2, "depth": 1, "flops": 10},
       {"trips": 5, "depth": 2, "flops": 100}, {"meanTrips": 2.5, "depth": 2, "flops": 0}]}]})");
   };
-  EXPECT_EQ(turnsOf(traceOf("3")), (std::vector<double>{3, 12, 60, 30}));
+  EXPECT_EQ(tripCountsOf(traceOf("3")), (std::vector<double>{3, 12, 60, 30}));
   EXPECT_EQ(flopsOf(traceOf("3")), 3 + 120 + 6000);
   EXPECT_EQ(flopsOf(traceOf("s0")), std::nullopt) << "a size that is known only at execution";
 }

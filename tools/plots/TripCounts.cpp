@@ -1,8 +1,8 @@
-//===- Turns.cpp - Iteration counts of the loops of a trace ---------------===//
+//===- TripCounts.cpp - Trip counts of the loops of a trace -----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "Turns.h"
+#include "TripCounts.h"
 
 #include <algorithm>
 #include <charconv>
@@ -41,8 +41,8 @@ std::map<std::string, double> iterationsOf(const Json &program) {
 }
 
 /// Returns the number of iterations of each loop of the schedule in an execution; -1 if unknown.
-std::vector<double> turnsIn(const Json &loops, const std::map<std::string, double> &iterations) {
-  std::vector<double> turns;
+std::vector<double> tripCountsIn(const Json &loops, const std::map<std::string, double> &iterations) {
+  std::vector<double> tripCounts;
   std::vector<size_t> around; // enclosing loops, by depth
   double kernelIterations = -1;
   for (size_t at = 0; at < loops.size(); ++at) {
@@ -56,13 +56,13 @@ std::vector<double> turnsIn(const Json &loops, const std::map<std::string, doubl
       own = kernelIterations < 0 ? -1 : kernelIterations / std::max(1.0, loop["space"].get<double>());
     } else if (loop.contains("ofSpace")) {
       own = kernelIterations < 0 ? -1 : kernelIterations / loop["ofSpace"].get<double>();
-    } else if ((loop.contains("trips") || loop.contains("meanTrips")) && turns[around.back()] >= 0) {
-      own = turns[around.back()] * loop[loop.contains("trips") ? "trips" : "meanTrips"].get<double>();
+    } else if ((loop.contains("trips") || loop.contains("meanTrips")) && tripCounts[around.back()] >= 0) {
+      own = tripCounts[around.back()] * loop[loop.contains("trips") ? "trips" : "meanTrips"].get<double>();
     }
-    turns.push_back(own);
+    tripCounts.push_back(own);
     around.push_back(at);
   }
-  return turns;
+  return tripCounts;
 }
 
 const Json *loopsOf(const Json &trace) {
@@ -74,19 +74,19 @@ const Json *loopsOf(const Json &trace) {
 
 } // namespace
 
-std::vector<double> turnsOf(const Json &trace) {
+std::vector<double> tripCountsOf(const Json &trace) {
   const Json *loops = loopsOf(trace);
-  return loops ? turnsIn(*loops, iterationsOf(trace["program"])) : std::vector<double>();
+  return loops ? tripCountsIn(*loops, iterationsOf(trace["program"])) : std::vector<double>();
 }
 
 std::optional<double> flopsOf(const Json &trace) {
-  const std::vector<double> turns = turnsOf(trace);
+  const std::vector<double> tripCounts = tripCountsOf(trace);
   double flops = 0;
-  for (size_t at = 0; at < turns.size(); ++at) {
+  for (size_t at = 0; at < tripCounts.size(); ++at) {
     const double own = (*loopsOf(trace))[at]["flops"];
-    if (turns[at] < 0 && own > 0)
+    if (tripCounts[at] < 0 && own > 0)
       return std::nullopt;
-    flops += turns[at] * own;
+    flops += tripCounts[at] * own;
   }
   return flops;
 }

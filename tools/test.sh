@@ -4,8 +4,8 @@
 #
 # Installs missing packages, builds, and runs the tests.
 #
-#   tools/test.sh           the tests of CI: release, address+undefined and thread sanitizers, about an hour on two
-#                           cores with the build
+#   tools/test.sh           the tests of CI: release, address+undefined and thread sanitizers, about 50 minutes on
+#                           two cores with the build
 #   tools/test.sh --quick   only the release build, under five minutes after the build
 #   tools/test.sh --full    thousands of problems, against every peer, with the debug build, and a quarter of all
 #                           primitives' cells, selected by the day of the commit: two hours on two cores
@@ -182,13 +182,13 @@ join() {
   done
 }
 
-# build PRESET TARGET…: builds targets of a preset. A release that is built from nothing, or by tools/try.sh, compiles
-# the tests of each folder as one source. By default, the address sanitizer leaves out the tests of recipes, which are
-# half of its time.
+# build PRESET TARGET…: builds targets of a preset. A release that is built from nothing compiles the sources of each
+# folder as one unit; with --full, only those of tests, so that the libraries are compiled from separate units. By
+# default, the address sanitizer leaves out the tests of recipes, which are half of its time.
 build() {
   local settings=()
-  if [ "$1" = release ] && ! grep -Eqs '^QUERN_UNITY:STRING=(OFF|TESTS)$' build/release/CMakeCache.txt; then
-    settings=(-DQUERN_UNITY=TESTS)
+  if [ "$1" = release ] && [ ! -e build/release/CMakeCache.txt ]; then
+    settings=(-DQUERN_UNITY="$(pick ALL ALL TESTS)")
   fi
   [ "$1" != asan ] || settings=(-DQUERN_TEST_RECIPES="$(pick OFF OFF ON)")
   cmake --preset "$1" "${settings[@]}" && cmake --build --preset "$1" --target "${@:2}" -- -k 0

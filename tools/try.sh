@@ -13,7 +13,7 @@ tools/deps.sh --build
 
 log=build/release/build.log
 mkdir -p build/release
-# Unity builds take less time from nothing. tools/test.sh builds the libraries from separate units again.
+# Unity builds take less time from nothing.
 fromNothing=()
 [ -e build/release/CMakeCache.txt ] || fromNothing=(-DQUERN_UNITY=ALL)
 echo "building (build/release; the first time takes about ten minutes)"

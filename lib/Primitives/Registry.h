@@ -27,7 +27,7 @@ struct VerifiedProblem {
   std::string implementation;          ///< "jit:avx512_core_bf16": code for that target; the plan names the recipe
   bool isNoop = false;                 ///< true if there are no elements, so nothing is compiled or run
   /// Checks that the tensors of an execution, in argument order, agree in their open dims; null: checkSharedDims()
-  /// (runtime/Core/RuntimeSizes.h) does.
+  /// (runtime/Engine/RuntimeSizes.h) does.
   Result<void> (*checkSizes)(const VerifiedProblem &problem, std::span<const TensorDesc *const> given) = nullptr;
   /// Returns the grid of an argument that has one but is not scales or zero points (the workspace), for the tensors of
   /// an execution that precede it; null if there is no such argument.

@@ -8,11 +8,11 @@
 //===----------------------------------------------------------------------===//
 #include "API/Guard.h"
 #include "API/Handles.h"
-#include "Cache/Problems.h"
-#include "Core/Device.h"
-#include "Core/Events.h"
+#include "Core/ProblemCache.h"
 #include "Cpu/Execute.h"
 #include "Cpu/Threads.h"
+#include "Engine/Device.h"
+#include "Events/Events.h"
 #include "Support/Forks.h"
 #include "Support/PerThread.h"
 
@@ -202,7 +202,7 @@ quern_status_t quern_engine_destroy(quern_engine_t engine) noexcept {
     // Cached objects of a borrowed context must be freed now: the caller may destroy the context after this call.
     if (const std::shared_ptr<Device> device = unwrap(engine)->device; device && device->isLent()) {
       ProblemCache::process().forget(*device);
-      Kernels::process().forget(*device);
+      Caches::process().forget(*device);
     }
     EngineRef::release(unwrap(engine));
     return {};

@@ -119,9 +119,9 @@ Result<void> visitProgram(const Executable &executable, const LaunchNumbers &num
   char *regions = static_cast<char *>(data.shared) + (data.shared ? executable.regionsStart() : 0);
   const ProgramRun run{program, numbers.bound, data.buffers, numbers.sizes, data.shared, regions};
   for (ProgramCursor cursor(program, numbers.bound); cursor.next();) {
-    const Program::Group &group = program.group(cursor.group());
+    const Program::StepGroup &group = program.group(cursor.group());
     for (uint32_t i = 0; i < group.stepCount; ++i) {
-      const Program::Step &step = program.step(group.firstStep + i);
+      const Program::BoundStep &step = program.step(group.firstStep + i);
       void *named[maxStepBuffers];
       const size_t count = step.call->buffers.empty() ? executable.arguments().size() : step.call->buffers.size();
       const quern_launch_call_t call = {

@@ -9,9 +9,9 @@
 //===----------------------------------------------------------------------===//
 #include "API/Guard.h"
 #include "API/Handles.h"
-#include "Cache/Problems.h"
 #include "Compilation/Compiler.h"
-#include "Mlir/Functions.h"
+#include "Core/ProblemCache.h"
+#include "Kernels/Blob.h"
 #include "Support/PerThread.h"
 
 using namespace quern;
@@ -34,7 +34,7 @@ Result<void> copyBlob(const Primitive &primitive, size_t *size, uint8_t *blob) {
     return executable.error();
   if (!*executable)
     return Error{Status::NotRequired, "a primitive that only copies, or on an empty tensor, has no code"};
-  const Result<std::string> bytes = Kernels::blobOf(**executable);
+  const Result<std::string> bytes = blobOf(**executable);
   return bytes ? copyBytes(*bytes, "cache blob", size, blob) : Result<void>(bytes.error());
 }
 
@@ -47,7 +47,7 @@ struct CompileQuestion {
 Result<CompileQuestion> makeQuestion(const char *line, const char *targetText) {
   QUERN_ASSIGN_OR_RETURN(Target target, targetText ? Target::parse(targetText) : Result<Target>(Target::host()));
   QUERN_ASSIGN_OR_RETURN(PrimitiveDesc desc, PrimitiveDesc::parse(line));
-  QUERN_ASSIGN_OR_RETURN(VerifiedProblem verified, readAndVerify(desc, target));
+  QUERN_ASSIGN_OR_RETURN(VerifiedProblem verified, verifiedProblemOf(desc, target));
   if (verified.isNoop)
     return Error{Status::NotRequired, concat("nothing is compiled for an empty tensor: ", verified.desc.text())};
   QUERN_ASSIGN_OR_RETURN(Compiler compiler, Compiler::get());
@@ -174,7 +174,7 @@ quern_status_t quern_blob_destroy(quern_blob_t blob) noexcept { return destroy(u
 quern_status_t quern_get_primitive_cache_capacity(int *capacity) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("capacity", capacity);
-    *capacity = static_cast<int>(Kernels::process().memory().capacity());
+    *capacity = static_cast<int>(Caches::process().memory.capacity());
     return {};
   });
 }
@@ -183,7 +183,7 @@ quern_status_t quern_set_primitive_cache_capacity(int capacity) noexcept {
   return guarded([&]() -> Result<void> {
     if (capacity < 0)
       return invalidArguments("the cache capacity is ", capacity, "; it must be at least 0");
-    Kernels::process().memory().setCapacity(static_cast<size_t>(capacity));
+    Caches::process().memory.setCapacity(static_cast<size_t>(capacity));
     ProblemCache::process().setCapacity(static_cast<size_t>(capacity));
     return {};
   });
@@ -192,14 +192,14 @@ quern_status_t quern_set_primitive_cache_capacity(int capacity) noexcept {
 quern_status_t quern_get_primitive_cache_capacity_bytes(size_t *bytes) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("bytes", bytes);
-    *bytes = Kernels::process().memory().capacityBytes();
+    *bytes = Caches::process().memory.capacityBytes();
     return {};
   });
 }
 
 quern_status_t quern_set_primitive_cache_capacity_bytes(size_t bytes) noexcept {
   return guarded([&]() -> Result<void> {
-    Kernels::process().memory().setCapacityBytes(bytes);
+    Caches::process().memory.setCapacityBytes(bytes);
     return {};
   });
 }
@@ -207,13 +207,13 @@ quern_status_t quern_set_primitive_cache_capacity_bytes(size_t bytes) noexcept {
 quern_status_t quern_get_cache_statistics(quern_cache_statistics_t *statistics) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("statistics", statistics);
-    *statistics = Kernels::process().statistics();
+    *statistics = Caches::process().statistics();
     return {};
   });
 }
 
 quern_status_t quern_set_disk_cache(const char *directory) noexcept {
-  return guarded([&] { return Kernels::process().setDisk(directory ? directory : ""); });
+  return guarded([&] { return Caches::process().setDisk(directory ? directory : ""); });
 }
 
 quern_status_t quern_get_disk_cache(const char **directory) noexcept {
@@ -222,7 +222,7 @@ quern_status_t quern_get_disk_cache(const char **directory) noexcept {
     std::string *const kept = directoryOfCache.get();
     if (!kept)
       return Error{Status::OutOfMemory, "out of memory"};
-    *kept = Kernels::process().disk()->directory();
+    *kept = Caches::process().disk()->directory();
     *directory = kept->c_str();
     return {};
   });
@@ -230,7 +230,7 @@ quern_status_t quern_get_disk_cache(const char **directory) noexcept {
 
 quern_status_t quern_set_disk_cache_capacity(size_t bytes) noexcept {
   return guarded([&]() -> Result<void> {
-    Kernels::process().setDiskCapacity(bytes);
+    Caches::process().setDiskCapacity(bytes);
     return {};
   });
 }
@@ -240,21 +240,21 @@ quern_status_t quern_set_disk_cache_capacity(size_t bytes) noexcept {
 quern_status_t quern_add_pack(const char *path) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("path", path);
-    return Kernels::process().packs().addFile(path);
+    return Caches::process().packs.addFile(path);
   });
 }
 
 quern_status_t quern_add_pack_data(const void *data, size_t size) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("data", data);
-    return Kernels::process().packs().addData({static_cast<const char *>(data), size});
+    return Caches::process().packs.addData({static_cast<const char *>(data), size});
   });
 }
 
 quern_status_t quern_remove_pack_data(const void *data) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("data", data);
-    return Kernels::process().packs().removeData(data);
+    return Caches::process().packs.removeData(data);
   });
 }
 

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "API/Guard.h"
-#include "Core/Kernels.h"
+#include "Kernels/Caches.h"
 
 #include "quern/quern_remote.h"
 
@@ -36,14 +36,14 @@ quern_status_t quern_set_remote_cache(const quern_remote_cache_t *remote) noexce
       config.milliseconds = static_cast<uint32_t>(remote->milliseconds);
     if (remote->wait_milliseconds != 0)
       config.waitMilliseconds = static_cast<uint32_t>(std::max(0, remote->wait_milliseconds));
-    return Kernels::process().remote().configure(config);
+    return Caches::process().remote.configure(config);
   });
 }
 
 quern_status_t quern_get_remote_statistics(quern_remote_statistics_t *statistics) noexcept {
   return api::guarded([&]() -> Result<void> {
     QUERN_REQUIRE("statistics", statistics);
-    const quern_remote_counters counted = Kernels::process().remote().counters();
+    const quern_remote_counters counted = Caches::process().remote.counters();
     *statistics = {counted.hits,
                    counted.misses,
                    counted.remembered,
@@ -73,7 +73,7 @@ quern_status_t quern_flush_remote_cache(int milliseconds) noexcept {
   return api::guarded([&]() -> Result<void> {
     if (milliseconds < 0)
       return invalidArguments("milliseconds is ", milliseconds, "; it must be at least 0");
-    Kernels::process().remote().flush(static_cast<uint32_t>(milliseconds));
+    Caches::process().remote.flush(static_cast<uint32_t>(milliseconds));
     return {};
   });
 }

@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "Cache/Memory.h"
 
-#include "Core/Executable.h"
+#include "Engine/Executable.h"
 
 #include <optional>
 
@@ -19,7 +19,7 @@ struct MemoryCache::Flight {
   KernelKey key;
   const uint64_t generation = forks::generation(); ///< fork generation of the process that makes the value
   std::condition_variable_any landed;
-  std::optional<Result<Value>> result; ///< guarded by the cache's mutex
+  std::optional<Lookup<Value>> result; ///< guarded by the cache's mutex
 };
 
 /// Ends a flight even if the thread that makes the value is unwound. Allocates no memory.
@@ -44,35 +44,51 @@ private:
   std::shared_ptr<Flight> flight;
 };
 
-Result<MemoryCache::Found> MemoryCache::getOrMake(const KernelKey &key, const Maker &make) {
-  std::list<Entry> evicted; // destroyed after the lock is released
-  std::unique_lock lock(mutex);
-  if (auto found = index.find(&key); found != index.end()) {
-    ++stats.hits;
-    entries.splice(entries.begin(), entries, found->second);
-    return Found{found->second->value, false};
-  }
-  if (auto found = flights.find(&key); found != flights.end() && found->second->generation != forks::generation())
-    flights.erase(found); // its thread does not exist in this process
-  if (auto found = flights.find(&key); found != flights.end()) {
-    std::shared_ptr<Flight> flight = found->second;
+/// Returns the value of a key, or waits while another thread makes it. Returns a miss if this thread is to make it.
+/// Requires the lock.
+Lookup<MemoryCache::Value> MemoryCache::find(const KernelKey &key, std::unique_lock<ForkMutex> &lock) {
+  for (;;) {
+    if (auto found = index.find(&key); found != index.end()) {
+      ++stats.hits;
+      entries.splice(entries.begin(), entries, found->second);
+      return found->second->value;
+    }
+    const auto running = flights.find(&key);
+    if (running == flights.end())
+      return {};
+    if (running->second->generation != forks::generation()) { // its thread does not exist in this process
+      flights.erase(running);
+      return {};
+    }
+    const std::shared_ptr<Flight> flight = running->second;
     flight->landed.wait(lock, [&] { return flight->result.has_value(); });
     stats.hits += *flight->result ? 1 : 0;
-    return *flight->result ? Result<Found>(Found{**flight->result, false}) : Result<Found>(flight->result->error());
+    if (*flight->result || flight->result->isError())
+      return *flight->result;
   }
+}
+
+Lookup<MemoryCache::Found> MemoryCache::getOrMake(const KernelKey &key, const Maker &make) {
+  std::list<Entry> evicted; // destroyed after the lock is released
+  std::unique_lock lock(mutex);
+  Lookup<Value> known = find(key, lock);
+  if (known)
+    return Found{*std::move(known), false};
+  if (known.isError())
+    return known.takeError();
   ++stats.misses;
   const auto flight = std::make_shared<Flight>(key);
   flights.emplace(&flight->key, flight);
   const Landing landing(*this, lock, flight);
   lock.unlock();
-  Result<Value> made = make();
+  Lookup<Value> made = make();
   lock.lock();
   flight->result.emplace(made);
   if (!made)
     return made.takeError();
   insert(flight->key, *made);
   evictBeyondLimits(evicted);
-  return Found{std::move(*made), true};
+  return Found{*std::move(made), true};
 }
 
 /// Keeps the value if there is enough memory.

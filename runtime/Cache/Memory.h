@@ -12,6 +12,7 @@
 
 #include "Desc/Key.h"
 #include "Support/Forks.h"
+#include "Support/Lookup.h"
 
 #include <atomic>
 #include <condition_variable>
@@ -29,7 +30,8 @@ class Executable;
 class MemoryCache {
 public:
   using Value = std::shared_ptr<const Executable>;
-  using Maker = std::function<Result<Value>()>;
+  /// Returns a value for the cache. A miss says nothing about the makers of other threads.
+  using Maker = std::function<Lookup<Value>()>;
   static constexpr size_t defaultEntries = 1024;
   static constexpr size_t defaultBytes = 256u << 20;
 
@@ -38,9 +40,10 @@ public:
     bool wasMade = false; ///< true if this call made it; false for a hit, or if another thread made it
   };
   /// Returns the value of `key`, which `make` creates if it is missing. A failure is returned to all threads that
-  /// waited for it, and is not cached. With a capacity of 0 entries every call makes the value, except for concurrent
-  /// calls. Thread-safe; `make` runs without a lock and must not request `key`.
-  Result<Found> getOrMake(const KernelKey &key, const Maker &make);
+  /// waited for it, and is not cached; after a miss of `make`, each of these threads runs its own maker. With a
+  /// capacity of 0 entries every call makes the value, except for concurrent calls. Thread-safe; `make` runs without a
+  /// lock and must not request `key`.
+  Lookup<Found> getOrMake(const KernelKey &key, const Maker &make);
 
   /// Removes all entries for which `isDropped` returns true; these do not count as evictions.
   void drop(const std::function<bool(const Executable &)> &isDropped);
@@ -72,6 +75,7 @@ private:
   // The keys are members of an entry or a flight, which outlives its element of the map.
   template <typename T> using ByKey = std::unordered_map<const KernelKey *, T, Hash, Equal>;
 
+  Lookup<Value> find(const KernelKey &key, std::unique_lock<ForkMutex> &lock);
   void insert(const KernelKey &key, const Value &value) noexcept;
   void evictBeyondLimits(std::list<Entry> &evicted);
   void takeOut(std::list<Entry>::iterator entry, std::list<Entry> &out);

@@ -24,19 +24,19 @@
 namespace quern {
 namespace {
 
-constexpr size_t placeBytes = 4 * sizeof(uint64_t);
+constexpr size_t indexEntryBytes = 4 * sizeof(uint64_t);
 /// Limits the work that a malicious file can cause; far beyond any real pack.
 constexpr uint32_t maxTargets = 256;
 
-struct Place {
+struct IndexEntry {
   Digest digest;
   uint64_t offset, bytes;
 };
 
 /// Reads an entry of the index, which need not be aligned.
-Place placeAt(std::string_view index, size_t i) {
+IndexEntry indexEntryAt(std::string_view index, size_t i) {
   uint64_t words[4];
-  std::memcpy(words, index.data() + i * placeBytes, placeBytes);
+  std::memcpy(words, index.data() + i * indexEntryBytes, indexEntryBytes);
   return {{words[1], words[0]}, words[2], words[3]};
 }
 
@@ -119,10 +119,10 @@ Result<void> Pack::read() {
   for (uint32_t i = 0; i < targetCount && in.ok(); ++i)
     texts.push_back(in.getString());
   const auto places = in.get<uint64_t>();
-  if (!in.ok() || places > in.remaining() / placeBytes)
+  if (!in.ok() || places > in.remaining() / indexEntryBytes)
     return runtimeError("it ends before its index does");
   count = static_cast<size_t>(places);
-  index = in.getBytes(count * placeBytes);
+  index = in.getBytes(count * indexEntryBytes);
   if (checksum != checksumOf(all, all.size() - in.remaining()))
     return runtimeError("it is damaged: the checksum of its index does not hold");
   for (size_t i = 0; i < texts.size(); ++i) {
@@ -138,12 +138,12 @@ Result<void> Pack::read() {
 Result<void> Pack::readIndex() {
   uint64_t next = static_cast<uint64_t>(index.data() - all.data()) + index.size();
   for (size_t i = 0; i < count; ++i) {
-    const Place place = placeAt(index, i);
-    if (i > 0 && !isLess(placeAt(index, i - 1).digest, place.digest))
+    const IndexEntry entry = indexEntryAt(index, i);
+    if (i > 0 && !isLess(indexEntryAt(index, i - 1).digest, entry.digest))
       return runtimeError("place ", i, " of its index is out of order");
-    if (place.offset != next || place.bytes > all.size() - next)
-      return runtimeError("its artifact ", i, " has ", place.bytes, " bytes at ", place.offset, ", of ", all.size());
-    next += place.bytes;
+    if (entry.offset != next || entry.bytes > all.size() - next)
+      return runtimeError("its artifact ", i, " has ", entry.bytes, " bytes at ", entry.offset, ", of ", all.size());
+    next += entry.bytes;
   }
   if (next != all.size())
     return runtimeError("it has ", all.size() - next, " bytes after its last artifact");
@@ -151,15 +151,15 @@ Result<void> Pack::readIndex() {
 }
 
 Pack::Entry Pack::entry(size_t i) const {
-  const Place place = placeAt(index, i);
-  return {place.digest, all.substr(static_cast<size_t>(place.offset), static_cast<size_t>(place.bytes))};
+  const IndexEntry entry = indexEntryAt(index, i);
+  return {entry.digest, all.substr(static_cast<size_t>(entry.offset), static_cast<size_t>(entry.bytes))};
 }
 
 std::string_view Pack::find(const Digest &digest) const {
   size_t first = 0;
   for (size_t length = count; length > 0;) {
     const size_t half = length / 2;
-    const bool isBelow = isLess(placeAt(index, first + half).digest, digest);
+    const bool isBelow = isLess(indexEntryAt(index, first + half).digest, digest);
     first += isBelow ? half + 1 : 0;
     length = isBelow ? length - half - 1 : half;
   }
@@ -196,7 +196,7 @@ Result<std::string> writePack(const std::vector<std::string_view> &artifacts) {
   for (const std::string &target : targets)
     tail.putString(target);
   tail.put<uint64_t>(entries.size());
-  const size_t indexEnd = Pack::headerBytes + sizeof(uint64_t) + tail.bytes.size() + entries.size() * placeBytes;
+  const size_t indexEnd = Pack::headerBytes + sizeof(uint64_t) + tail.bytes.size() + entries.size() * indexEntryBytes;
   uint64_t end = indexEnd;
   for (const auto &[digest, bytes] : entries) {
     for (uint64_t word : {digest.high, digest.low, end, uint64_t{bytes.size()}})

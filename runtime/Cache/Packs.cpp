@@ -68,12 +68,13 @@ void Packs::regroup() {
   groups.clear();
   for (const std::shared_ptr<const Pack> &pack : packs)
     for (const Target &target : pack->targets()) {
-      auto group = std::find_if(groups.begin(), groups.end(), [&](const Group &one) { return one.target == target; });
+      auto group =
+          std::find_if(groups.begin(), groups.end(), [&](const PackGroup &one) { return one.target == target; });
       if (group == groups.end())
         group = groups.insert(group, {target, {}});
       group->packs.push_back(pack);
     }
-  std::sort(groups.begin(), groups.end(), [](const Group &a, const Group &b) {
+  std::sort(groups.begin(), groups.end(), [](const PackGroup &a, const PackGroup &b) {
     return a.target.isa != b.target.isa ? a.target.isa > b.target.isa : a.target.text() < b.target.text();
   });
 }
@@ -129,7 +130,7 @@ Result<void> Packs::removeData(const void *data) {
 
 /// Calls `use` for the artifacts of `group` with this key until it returns true. Requires shared ownership of the
 /// mutex.
-bool Packs::useOf(const Group &group, const KernelKey &key, const Use &use) {
+bool Packs::useOf(const PackGroup &group, const KernelKey &key, const Use &use) {
   for (const std::shared_ptr<const Pack> &pack : group.packs) {
     const std::string_view bytes = pack->find(key.digest);
     if (bytes.empty())
@@ -148,10 +149,10 @@ bool Packs::useOf(const Group &group, const KernelKey &key, const Use &use) {
 bool Packs::lookup(const PrimitiveDesc &desc, const KernelKey &key, const Target &target, const Use &use) {
   ensureOpened();
   std::shared_lock lock(mutex);
-  for (const Group &group : groups)
+  for (const PackGroup &group : groups)
     if (group.target == target && useOf(group, key, use))
       return true;
-  for (const Group &group : groups)
+  for (const PackGroup &group : groups)
     if (group.target != target && target.runs(group.target) && useOf(group, keyOf(desc, group.target), use))
       return true;
   return false;

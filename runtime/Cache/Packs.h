@@ -61,7 +61,7 @@ public:
 
 private:
   /// The packs that have a target.
-  struct Group {
+  struct PackGroup {
     Target target;
     std::vector<std::shared_ptr<const Pack>> packs;
   };
@@ -69,15 +69,15 @@ private:
   Result<void> add(Result<std::shared_ptr<const Pack>> pack, bool isFirst);
   void ensureOpened();
   void regroup();
-  bool useOf(const Group &group, const KernelKey &key, const Use &use);
+  bool useOf(const PackGroup &group, const KernelKey &key, const Use &use);
 
   const std::string installed;
   std::atomic<bool> hasOpened{false};
   /// Guards the members below. Held while a pack is used, so only writers hold it in a fork section.
   std::shared_mutex mutex;
   std::vector<std::shared_ptr<const Pack>> packs;
-  size_t addedCount = 0;     ///< number of packs that the program added, which come first
-  std::vector<Group> groups; ///< the widest instruction set first
+  size_t addedCount = 0;         ///< number of packs that the program added, which come first
+  std::vector<PackGroup> groups; ///< the widest instruction set first
   std::string refusalText;
 };
 

@@ -25,11 +25,11 @@ quern_remote_key keyFor(const RemoteKey &key) {
   return {key.bytes.data(), key.bytes.size(), key.target.c_str(), key.buildId.c_str(), key.descriptor.c_str()};
 }
 
-/// Converts the status of a query: true for success, false for not_required.
+/// Converts the result of a query: true for success, false for a miss.
 Result<bool> answerOf(int status, const TextSink &error) {
   if (status == static_cast<int>(Status::Success) && !error.failed)
     return true;
-  if (status == static_cast<int>(Status::NotRequired))
+  if (status == quern_remote_miss)
     return false;
   return Error{error.failed ? Status::OutOfMemory : static_cast<Status>(status), error.text};
 }

@@ -11,20 +11,10 @@
 
 namespace quern {
 
-namespace {
-
-std::string_view choiceOfEnvironment() {
-  const char *variable = secure_getenv("QUERN_COMPILER");
-  return variable ? variable : "";
-}
-
-} // namespace
-
-bool Compiler::isApart() { return choiceOfEnvironment() == "process"; }
-
 Result<Compiler> Compiler::get() {
-  const std::string_view choice = choiceOfEnvironment();
-  if (isApart())
+  const char *variable = secure_getenv("QUERN_COMPILER");
+  const std::string_view choice = variable ? variable : "";
+  if (choice == "process")
     return Compiler(nullptr);
   if (!choice.empty() && choice != "library")
     return invalidArguments("QUERN_COMPILER is '", choice, "'; it must be library or process");

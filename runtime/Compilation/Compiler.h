@@ -25,8 +25,6 @@ public:
   /// `library` nor `process`, and with `runtime_error` if the library cannot be opened.
   static Result<Compiler> get();
 
-  /// Returns true if QUERN_COMPILER requests a separate process, so that this process compiles nothing.
-  static bool isApart();
   /// Returns the library that compiles and links; null if a separate process compiles.
   const CompilerLibrary *linkingLibrary() const { return library; }
 

@@ -9,9 +9,9 @@
 //===----------------------------------------------------------------------===//
 #include "Core/Gemm.h"
 
-#include "Core/Overlap.h"
 #include "Core/Problem.h"
 #include "Cpu/Execute.h"
+#include "Engine/Overlap.h"
 
 #include <array>
 #include <mutex>

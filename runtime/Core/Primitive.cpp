@@ -8,12 +8,14 @@
 //===----------------------------------------------------------------------===//
 #include "Core/Primitive.h"
 
-#include "Core/Device.h"
-#include "Core/Events.h"
-#include "Core/Overlap.h"
+#include "Core/Specializer.h"
 #include "Desc/Text/TextForm.h"
+#include "Engine/Device.h"
+#include "Engine/Overlap.h"
+#include "Events/Events.h"
+#include "Kernels/Blob.h"
 #include "Support/Cancellation.h"
-#include "Tiers/Specializer.h"
+#include "Support/Clock.h"
 
 #include <algorithm>
 #include <numeric>
@@ -45,6 +47,20 @@ bool servesAs(const TensorDesc &given, const TensorDesc &declared, bool isOutput
   return given.dataType == declared.dataType && (unwanted | declared.extras.flags) == 0 && given.sameStorage(declared);
 }
 
+void reportCreated(const Primitive &primitive) {
+  const quern_primitive_info_t info = primitive.info();
+  if (printsAt(2))
+    printLine({"create", nameOfOrigin(info.origin), primitive.problem().verified(), primitive.problem().text(),
+               info.create_ns, info.key});
+  notifyListeners({.kind = quern_event_create, .ns = info.create_ns, .primitive = &primitive, .origin = info.origin});
+}
+
+void reportExecuted(const Primitive &primitive, std::span<const quern_exec_arg_t> arguments, int64_t ns) {
+  if (printsAt(1))
+    printLine({"exec", "cpu", primitive.problem().verified(), primitive.problem().text(), ns, primitive.info().key});
+  notifyListeners({.kind = quern_event_execute, .ns = ns, .primitive = &primitive, .arguments = arguments});
+}
+
 } // namespace
 
 Primitive::Primitive(PrimitiveDescObject desc, AcquiredKernel acquired)
@@ -55,7 +71,7 @@ Result<std::unique_ptr<Primitive>> Primitive::create(PrimitiveDescObject desc) {
   const Result<Tiers> wanted = desc.problem->tiers(desc.tiers);
   if (!wanted)
     return wanted.error();
-  Result<AcquiredKernel> acquired = desc.problem->acquireTier(*wanted);
+  Result<AcquiredKernel> acquired = desc.problem->acquire(*wanted);
   return make(std::move(desc), std::move(acquired), start, *wanted);
 }
 
@@ -63,9 +79,9 @@ Result<std::unique_ptr<Primitive>> Primitive::createFromBlob(std::shared_ptr<con
                                                              std::string_view blob, std::span<void *const> entries) {
   const int64_t start = nowNs();
   if (!problem->hasKernel())
-    return make({std::move(problem)}, AcquiredKernel{nullptr, quern_origin_none, 0, 0, nullptr}, start);
-  Result<AcquiredKernel> acquired = Kernels::process().loadBlob(blob, problem->verified(), problem->engine()->target,
-                                                                problem->engine()->device, entries);
+    return make({std::move(problem)}, AcquiredKernel{.origin = quern_origin_none}, start);
+  Result<AcquiredKernel> acquired =
+      loadBlob(blob, problem->verified(), problem->engine()->target, problem->engine()->device, entries);
   if (acquired && problem->usesCallerScratchpad())
     problem->adopt(acquired->executable);
   return make({std::move(problem)}, std::move(acquired), start);

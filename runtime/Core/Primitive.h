@@ -12,9 +12,9 @@
 #define QUERN_RUNTIME_CORE_PRIMITIVE_H
 
 #include "Core/Problem.h"
-#include "Core/RuntimeSizes.h"
+#include "Core/Promotion.h"
+#include "Engine/RuntimeSizes.h"
 #include "Support/StackArray.h"
-#include "Tiers/Promotion.h"
 
 #include "quern/quern_primitive.h"
 

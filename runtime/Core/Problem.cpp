@@ -8,11 +8,12 @@
 //===----------------------------------------------------------------------===//
 #include "Core/Problem.h"
 
-#include "Cache/Problems.h"
-#include "Core/Overlap.h"
+#include "Core/ProblemCache.h"
 #include "Cpu/Threads.h"
+#include "Engine/Overlap.h"
+#include "Kernels/Functions.h"
+#include "Kernels/Kernels.h"
 #include "Launch/Scratch.h"
-#include "Mlir/Functions.h"
 
 #include <cstdlib>
 
@@ -123,14 +124,31 @@ KernelKey requestOf(const Engine *engine, const PrimitiveDesc &desc, const Primi
   return request;
 }
 
+/// Creates the verified problems of one kind of primitive.
+using VerifiedProblemFactory = Result<VerifiedProblem> (*)(const PrimitiveDesc &desc, const Target &target,
+                                                           const PrimitiveDesc *hint);
+
+Result<VerifiedProblem> verifyFunction(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *hint) {
+  if (std::get<MlirDesc>(desc.op).isRead())
+    return verify(desc, target, hint);
+  QUERN_ASSIGN_OR_RETURN(PrimitiveDesc read, readFunction(desc, target));
+  return verify(read, target, hint);
+}
+
+VerifiedProblemFactory factoryOf(PrimitiveKind kind) { return kind == PrimitiveKind::Mlir ? verifyFunction : verify; }
+
 } // namespace
+
+Result<VerifiedProblem> verifiedProblemOf(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *hint) {
+  return factoryOf(desc.kind())(desc, target, hint);
+}
 
 Result<std::shared_ptr<const Problem>> Problem::create(Engine *engine, const PrimitiveDesc &desc,
                                                        const PrimitiveDesc *hint, ReorderSides sides) {
   const KernelKey request = requestOf(engine, desc, hint, sides);
   if (std::shared_ptr<const Problem> known = ProblemCache::process().find(request))
     return known;
-  QUERN_ASSIGN_OR_RETURN(VerifiedProblem verified, readAndVerify(desc, engine->target, hint));
+  QUERN_ASSIGN_OR_RETURN(VerifiedProblem verified, verifiedProblemOf(desc, engine->target, hint));
   EngineRef src(engine), dst(engine);
   if (const auto *reorder = std::get_if<ReorderDesc>(&verified.desc.op)) {
     src = sides.src ? EngineRef(sides.src) : sideOf(engine, reorder->srcEngine, reorder->dstEngine);
@@ -156,19 +174,19 @@ bool Problem::choseLayout(int32_t argument) const {
 }
 
 /// Requires the mutex. Returns the kernel's origin the first time, later quern_origin_memory.
-AcquiredKernel Problem::takeHeld() const {
-  return std::exchange(held, AcquiredKernel{held.executable, quern_origin_memory, 0, 0, nullptr});
-}
+AcquiredKernel Problem::takeKernel() const { return std::exchange(kernel, AcquiredKernel{kernel.executable}); }
 
-Result<AcquiredKernel> Problem::acquire() const {
+Result<AcquiredKernel> Problem::acquire(Tiers tiers) const {
   if (!hasKernel())
-    return AcquiredKernel{nullptr, quern_origin_none, 0, 0, nullptr};
-  {
+    return AcquiredKernel{.origin = quern_origin_none};
+  if (device->device || usesCallerScratchpad())
+    tiers = Tiers::Specialized;
+  if (tiers != Tiers::Family) {
     std::lock_guard lock(mutex);
-    if (held.executable)
-      return takeHeld();
+    if (kernel.executable)
+      return takeKernel();
   }
-  return Kernels::process().acquire(problem, kernelKey, device->target, device->device);
+  return acquireKernel(request(), tiers);
 }
 
 static Result<Tiers> tiersOfEnvironment() {
@@ -190,35 +208,25 @@ Result<Tiers> Problem::tiers(Tiers asked) const {
   return wanted;
 }
 
-Result<AcquiredKernel> Problem::acquireUnshared(const std::atomic<bool> *isCut) const {
-  return Kernels::process().acquireUnshared(problem, kernelKey, device->target, isCut);
+Lookup<AcquiredKernel> Problem::acquireUnshared(const std::atomic<bool> *isCut) const {
+  KernelRequest cancelable = request();
+  cancelable.isCut = isCut;
+  return acquireUnsharedKernel(cancelable);
 }
 
-Result<AcquiredKernel> Problem::acquireTier(Tiers wanted) const {
-  if (wanted == Tiers::Specialized || !hasKernel() || device->device || usesCallerScratchpad())
-    return acquire();
-  if (wanted == Tiers::Both) {
-    std::lock_guard lock(mutex);
-    if (held.executable)
-      return takeHeld();
-  }
-  return Kernels::process().acquireTier(problem, kernelKey, device->target, wanted);
-}
-
-Result<std::shared_ptr<const Executable>> Problem::hold() const {
+Result<std::shared_ptr<const Executable>> Problem::keepKernel() const {
   if (!hasKernel())
     return std::shared_ptr<const Executable>();
   {
     std::lock_guard lock(mutex);
-    if (held.executable)
-      return held.executable;
+    if (kernel.executable)
+      return kernel.executable;
   }
-  QUERN_ASSIGN_OR_RETURN(AcquiredKernel acquired,
-                         Kernels::process().acquire(problem, kernelKey, device->target, device->device));
+  QUERN_ASSIGN_OR_RETURN(AcquiredKernel acquired, acquireKernel(request()));
   std::lock_guard lock(mutex);
-  if (!held.executable)
-    held = std::move(acquired);
-  return held.executable;
+  if (!kernel.executable)
+    kernel = std::move(acquired);
+  return kernel.executable;
 }
 
 const std::string &Problem::text() const {
@@ -229,21 +237,21 @@ const std::string &Problem::text() const {
 
 void Problem::adopt(std::shared_ptr<const Executable> executable) const {
   std::lock_guard lock(mutex);
-  if (!held.executable && !adopted)
+  if (!kernel.executable && !adopted)
     adopted = std::move(executable);
 }
 
-Result<std::shared_ptr<const Executable>> Problem::holdForScratchpad() const {
+Result<std::shared_ptr<const Executable>> Problem::kernelForScratchpad() const {
   {
     std::lock_guard lock(mutex);
     if (adopted)
       return adopted;
   }
-  return hold();
+  return keepKernel();
 }
 
 Result<int64_t> Problem::scratchpadBytes() const {
-  QUERN_ASSIGN_OR_RETURN(std::shared_ptr<const Executable> executable, holdForScratchpad());
+  QUERN_ASSIGN_OR_RETURN(std::shared_ptr<const Executable> executable, kernelForScratchpad());
   if (executable && executable->program().hasOpenRegions())
     return unimplemented(
         "the scratchpad depends on sizes that are known only at execution; its size, and scratchpad mode user, require "
@@ -264,7 +272,7 @@ Result<const TensorDesc *> Problem::scratchpadDesc() const {
 }
 
 Result<double> Problem::estimatedSeconds() const {
-  QUERN_ASSIGN_OR_RETURN(std::shared_ptr<const Executable> executable, hold());
+  QUERN_ASSIGN_OR_RETURN(std::shared_ptr<const Executable> executable, keepKernel());
   return executable ? executable->estimatedSeconds() : 0.0;
 }
 

@@ -10,8 +10,8 @@
 #ifndef QUERN_RUNTIME_CORE_PROBLEM_H
 #define QUERN_RUNTIME_CORE_PROBLEM_H
 
-#include "Core/Kernels.h"
-#include "Core/Objects.h"
+#include "Engine/Objects.h"
+#include "Kernels/Sources.h"
 
 namespace quern {
 
@@ -45,18 +45,18 @@ public:
   /// Number of threads that a caller-owned scratchpad is sized for.
   int scratchpadThreads() const { return threads; }
 
-  /// Returns the kernel; if a query has already acquired it, that one. The first caller then receives its origin.
-  Result<AcquiredKernel> acquire() const;
-  /// Like acquire(), but may return the kernel of the family; not on a device or with a caller-owned scratchpad.
-  Result<AcquiredKernel> acquireTier(Tiers wanted) const;
-  /// See Kernels::acquireUnshared(). Only for problems for which acquireTier() returned the kernel of a family.
-  Result<AcquiredKernel> acquireUnshared(const std::atomic<bool> *isCut) const;
+  /// Returns the kernel; if a query has already acquired it, that one. The first caller then receives its origin. May
+  /// return the kernel of the family (see acquireKernel()), except on a device or with a caller-owned scratchpad.
+  Result<AcquiredKernel> acquire(Tiers tiers = Tiers::Specialized) const;
+  /// See acquireUnsharedKernel(). Only for problems for which acquire() returned the kernel of a family. The request is
+  /// canceled once `*isCut` is true; the pointer may be null.
+  Lookup<AcquiredKernel> acquireUnshared(const std::atomic<bool> *isCut) const;
   /// Returns `asked`, or for Tiers::Default the present value of QUERN_TIERS. A deterministic problem gets
   /// `Specialized` in place of `Both`. Fails with `invalid_arguments` if the variable has another value.
   Result<Tiers> tiers(Tiers asked) const;
   /// Returns the text form, which is created by the first call.
   const std::string &text() const;
-  /// Keeps a kernel that the caller passed, if none is held. Queries for the scratchpad then use it.
+  /// Keeps a kernel that the caller passed, if there is none yet. Queries for the scratchpad then use it.
   void adopt(std::shared_ptr<const Executable> executable) const;
   /// Returns the bytes of all scratch that an execution may use. Acquires the kernel.
   Result<int64_t> scratchpadBytes() const;
@@ -67,10 +67,11 @@ public:
 
 private:
   Problem(Engine *engine, const EngineRef &src, const EngineRef &dst, VerifiedProblem &&verified, uint64_t anyFields);
-  AcquiredKernel takeHeld() const;
+  KernelRequest request() const { return {problem, kernelKey, device->target, device->device}; }
+  AcquiredKernel takeKernel() const;
   /// Acquires the kernel and keeps it. Returns null if there is none.
-  Result<std::shared_ptr<const Executable>> hold() const;
-  Result<std::shared_ptr<const Executable>> holdForScratchpad() const;
+  Result<std::shared_ptr<const Executable>> keepKernel() const;
+  Result<std::shared_ptr<const Executable>> kernelForScratchpad() const;
 
   EngineRef device, srcDevice, dstDevice;
   VerifiedProblem problem;
@@ -78,14 +79,18 @@ private:
   uint64_t anyFields; ///< bit i: tensor i of the operation was `any` or absent in the original descriptor
   bool copies;
   int threads;
-  mutable ForkMutex mutex;     ///< guards the next two members
-  mutable AcquiredKernel held; ///< has its origin until acquire() has returned it once
+  mutable ForkMutex mutex;       ///< guards the next two members
+  mutable AcquiredKernel kernel; ///< has its origin until acquire() has returned it once
   mutable std::shared_ptr<const Executable> adopted;
   mutable std::once_flag textOnce;
   mutable std::string textForm;
   mutable std::once_flag scratchpadOnce;
   mutable TensorDesc scratchpad;
 };
+
+/// Returns the verified problem of a descriptor. A function in MLIR that is given as bytes is first read.
+Result<VerifiedProblem> verifiedProblemOf(const PrimitiveDesc &desc, const Target &target,
+                                          const PrimitiveDesc *hint = nullptr);
 
 /// Returns the number of threads for which scratchpads of problems that this thread creates are sized.
 int maxConcurrency();

@@ -3,79 +3,70 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Loads an artifact's code and resolves its entries to function pointers.
+// Links an artifact's code and resolves its entries to function pointers.
 //
 //===----------------------------------------------------------------------===//
 #include "Cpu/CpuExecutable.h"
 
 #include "Compilation/Library.h"
-#include "Cpu/Loader.h"
-#include "Debug/CodeRegistration.h"
+#include "Elf/Loader.h"
 
 namespace quern {
 namespace {
 
-/// Returns the artifact with the debug object as its code, for ORC.
-std::string artifactOf(Artifact artifact, const DebugObject &debug) {
-  artifact.code = debug.object;
+std::string serializeWith(Artifact artifact, const std::string &object) {
+  artifact.code = object;
   return artifact.serialize();
+}
+
+Result<LinkedCode> linkByOrc(const Artifact &artifact, const std::string &bytes, const CompilerLibrary &compiler) {
+  QUERN_ASSIGN_OR_RETURN(CompilerLibrary::Linked linked, compiler.link(bytes, artifact.entries.size()));
+  LinkedCode code{Linker::Orc, std::move(linked.entries)};
+  code.mappedBytes = artifact.code.size();
+  code.owner = std::move(linked.owner);
+  return code;
+}
+
+Result<LinkedCode> linkByLoader(const Artifact &artifact, std::string_view object) {
+  QUERN_ASSIGN_OR_RETURN(LoadedObject loaded, LoadedObject::load(object, artifact.entries));
+  LinkedCode code{Linker::Loader, loaded.addresses(), loaded.sections(), loaded.mappedBytes()};
+  code.owner = std::make_shared<LoadedObject>(std::move(loaded));
+  return code;
 }
 
 } // namespace
 
-Result<std::shared_ptr<const Executable>> CpuExecutable::load(Artifact artifact, std::string bytes,
-                                                              const VerifiedProblem &problem, Linker linker,
-                                                              const CompilerLibrary *compiler,
-                                                              const DebugObject *debug) {
+Result<LinkedCode> LinkedCode::link(const Artifact &artifact, const std::string &bytes, const std::string *object,
+                                    Linker linker, const CompilerLibrary *compiler) {
   if (artifact.codeKind != CodeKind::ElfObject)
     return runtimeError("the artifact holds code of kind ", static_cast<uint32_t>(artifact.codeKind),
                         ", not an object for this machine");
-  QUERN_RETURN_IF_ERROR(checkArguments(artifact, problem));
-
-  std::shared_ptr<CpuExecutable> executable(new CpuExecutable());
-  std::vector<void *> entries;
   if (linker == Linker::Orc) {
-    Result<CompilerLibrary::Linked> linked =
-        compiler->link(debug ? artifactOf(artifact, *debug) : bytes, artifact.entries.size());
-    if (!linked && linked.error().status != Status::Unimplemented)
-      return linked.takeError();
-    if (!linked) { // pages must not become executable, which only the loader can handle
-      linker = Linker::Loader;
-    } else {
-      executable->owner = std::move(linked->owner);
-      executable->mappedBytes = artifact.code.size();
-      entries = std::move(linked->entries);
-      if (debug)
-        executable->registration = CodeRegistration::ofLinked(*debug, artifact.entries, entries);
-    }
-  }
-  if (linker == Linker::Loader) {
-    QUERN_ASSIGN_OR_RETURN(LoadedObject loaded,
-                           LoadedObject::load(debug ? debug->object : artifact.code, artifact.entries));
-    auto object = std::make_shared<LoadedObject>(std::move(loaded));
-    executable->mappedBytes = object->mappedBytes();
-    entries = object->addresses();
-    if (debug)
-      executable->registration = CodeRegistration::ofLoaded(*debug, object->sections());
-    executable->owner = std::move(object);
-  }
-  executable->linkedBy = linker;
-  QUERN_RETURN_IF_ERROR(executable->take(std::move(artifact), std::move(bytes), entries));
-  return std::shared_ptr<const Executable>(std::move(executable));
+    Result<LinkedCode> code = linkByOrc(artifact, object ? serializeWith(artifact, *object) : bytes, *compiler);
+    if (code || code.error().status != Status::Unimplemented)
+      return code;
+  } // else pages must not become executable, which only the loader can handle
+  return linkByLoader(artifact, object ? *object : artifact.code);
 }
 
-Result<std::shared_ptr<const Executable>> CpuExecutable::adopt(Artifact artifact, std::string bytes,
-                                                               const VerifiedProblem &problem,
-                                                               std::span<void *const> entries) {
+Result<LinkedCode> LinkedCode::ofProgram(const Artifact &artifact, std::span<void *const> entries) {
   if (artifact.codeKind != CodeKind::ElfObject || !artifact.code.empty() || artifact.entries.size() != entries.size())
     return runtimeError("the artifact has ", artifact.code.size(), " bytes of code of kind ",
                         static_cast<uint32_t>(artifact.codeKind), " and ", artifact.entries.size(),
                         " entries; the program has ", entries.size());
+  return LinkedCode{Linker::Program, {entries.begin(), entries.end()}};
+}
+
+Result<std::shared_ptr<const Executable>> CpuExecutable::create(Artifact artifact, std::string bytes,
+                                                                const VerifiedProblem &problem, LinkedCode code) {
   QUERN_RETURN_IF_ERROR(checkArguments(artifact, problem));
-  std::shared_ptr<CpuExecutable> executable(new CpuExecutable());
-  const std::vector<void *> addresses(entries.begin(), entries.end());
-  QUERN_RETURN_IF_ERROR(executable->take(std::move(artifact), std::move(bytes), addresses));
+  std::shared_ptr<CpuExecutable> executable(new CpuExecutable(std::move(code)));
+  QUERN_RETURN_IF_ERROR(executable->take(std::move(artifact), std::move(bytes), executable->code.entries));
   return std::shared_ptr<const Executable>(std::move(executable));
+}
+
+const char *CpuExecutable::linkerName() const {
+  return code.linker == Linker::Orc ? "orc" : code.linker == Linker::Loader ? "loader" : "program";
 }
 
 } // namespace quern

@@ -10,9 +10,10 @@
 //===----------------------------------------------------------------------===//
 #include "Cpu/Execute.h"
 
-#include "Core/Kernels.h"
 #include "Cpu/Team.h"
+#include "Engine/Executable.h"
 #include "Launch/Steps.h"
+#include "Support/Clock.h"
 #include "Support/StackArray.h"
 
 #include <algorithm>

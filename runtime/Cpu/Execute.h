@@ -10,8 +10,8 @@
 #ifndef QUERN_RUNTIME_CPU_EXECUTE_H
 #define QUERN_RUNTIME_CPU_EXECUTE_H
 
-#include "Core/Objects.h"
 #include "Cpu/Context.h"
+#include "Engine/Objects.h"
 #include "Support/Forks.h"
 
 namespace quern {

@@ -12,11 +12,11 @@
 #include "Cache/Directory.h"
 #include "Cache/Disk.h"
 #include "Compilation/Compiler.h"
-#include "Core/Events.h"
-#include "Cpu/ElfObject.h"
 #include "Debug/Gdb.h"
 #include "Debug/JitDump.h"
 #include "Debug/Wanted.h"
+#include "Elf/ElfObject.h"
+#include "Events/Events.h"
 #include "Support/Digest.h"
 #include "Support/Forks.h"
 

@@ -10,7 +10,7 @@
 //===----------------------------------------------------------------------===//
 #include "Debug/Gdb.h"
 
-#include "Cpu/ElfObject.h"
+#include "Elf/ElfObject.h"
 
 #include <cstring>
 

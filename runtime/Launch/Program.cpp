@@ -11,16 +11,12 @@
 
 #include "Launch/Scratch.h"
 #include "Launch/Steps.h"
+#include "Support/ThreadCost.h"
 
 #include <cstring>
 
 namespace quern {
 namespace {
-
-/// Waking a thread costs several microseconds: with less work than this per thread, fewer threads are faster.
-constexpr int64_t nsWorthAThread = 8000;
-/// A thread that is awake costs only a barrier.
-constexpr int64_t nsWorthASlot = 1000;
 
 int64_t saturatingProduct(int64_t a, int64_t b) {
   int64_t product;
@@ -98,9 +94,9 @@ void Program::add(const Polynomial &polynomial, uint32_t number) {
 }
 
 /// Returns the position of a product among those of the step, which must be the last step.
-Result<uint32_t> Program::productOf(Step &step, std::span<const uint32_t> depths) {
+Result<uint32_t> Program::productOf(BoundStep &step, std::span<const uint32_t> depths) {
   for (uint32_t i = 0; i < step.productCount; ++i) {
-    const Product &known = products[step.firstProduct + i];
+    const IndexProduct &known = products[step.firstProduct + i];
     if (std::ranges::equal(std::span(productFactors).subspan(known.first, known.count), depths))
       return i;
   }
@@ -112,7 +108,7 @@ Result<uint32_t> Program::productOf(Step &step, std::span<const uint32_t> depths
 }
 
 Result<void> Program::addStep(const KernelStep &call) {
-  Step &step = steps.emplace_back();
+  BoundStep &step = steps.emplace_back();
   step = {&call, numbers++, static_cast<uint32_t>(bufferPlaces.size()), 0, static_cast<uint32_t>(products.size()), 0};
   open |= !call.factors.empty();
   struct Part {
@@ -230,9 +226,9 @@ Result<void> Program::placeRegions(int64_t *bound) const {
 
 Result<void> Program::measureGroups(const int64_t *sizes, int64_t *bound) const {
   for (size_t g = 0; g < groups.size(); ++g) {
-    const Group &group = groups[g];
+    const StepGroup &group = groups[g];
     CheckedInt total(0);
-    for (const Step &step : std::span(steps).subspan(group.firstStep, group.stepCount)) {
+    for (const BoundStep &step : std::span(steps).subspan(group.firstStep, group.stepCount)) {
       const int64_t iterations = iterationsOf(*step.call, sizes);
       if (iterations < 0)
         return beyondInt64("iterations");
@@ -260,7 +256,7 @@ void Program::countThreads(int64_t *bound) const {
     } else if (instruction.kind == Instruction::End)
       --depth;
     else if (const GroupSize size = sizeOf(bound, instruction.index); size.slots > 1) {
-      const Group &group = groups[instruction.index];
+      const StepGroup &group = groups[instruction.index];
       const int64_t ns = workOf(size.total, group.stepCount == 1 ? steps[group.firstStep].call->nsPerIteration : 1);
       work = saturatingSum(work, saturatingProduct(ns, times[depth]));
       most = std::max(most, size.slots);
@@ -282,11 +278,11 @@ int64_t Program::bytesOf(uint32_t place, const int64_t *bufferBytes, const int64
 
 /// Checks that every buffer of a step starts inside its argument or region, for all indices of the surrounding loops.
 /// Treats the indices in products as independent.
-Result<void> Program::checkStep(const Step &step, const int64_t *bufferBytes, const int64_t *bound,
+Result<void> Program::checkStep(const BoundStep &step, const int64_t *bufferBytes, const int64_t *bound,
                                 std::span<const int64_t> trips) const {
   int64_t last[maxStepProducts];
   for (uint32_t p = 0; p < step.productCount; ++p) {
-    const Product &product = products[step.firstProduct + p];
+    const IndexProduct &product = products[step.firstProduct + p];
     last[p] = 1;
     for (uint32_t depth : std::span(productFactors).subspan(product.first, product.count))
       last[p] = saturatingProduct(last[p], trips[depth] - 1);
@@ -320,8 +316,8 @@ Result<void> Program::checkOffsets(const int64_t *bufferBytes, const int64_t *bo
     } else if (instruction.kind == Instruction::End) {
       --depth;
     } else {
-      const Group &group = groups[instruction.index];
-      for (const Step &step : std::span(steps).subspan(group.firstStep, group.stepCount)) {
+      const StepGroup &group = groups[instruction.index];
+      for (const BoundStep &step : std::span(steps).subspan(group.firstStep, group.stepCount)) {
         if (bound[step.iterations] == 0) // a part without elements may start anywhere
           continue;
         QUERN_RETURN_IF_ERROR(checkStep(step, bufferBytes, bound, {around, depth}));

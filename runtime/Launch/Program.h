@@ -24,10 +24,11 @@ inline constexpr size_t maxStepProducts = 16;
 class Program {
 public:
   /// A product of loop indices: those of `count` depths in factors(), from `first` on.
-  struct Product {
+  struct IndexProduct {
     uint32_t first, count;
   };
-  struct Step {
+  /// A step with the places of its numbers.
+  struct BoundStep {
     const KernelStep *call;
     uint32_t iterations;   ///< index of a number
     uint32_t firstBuffer;  ///< index into `places`
@@ -35,7 +36,7 @@ public:
     uint32_t firstProduct, productCount;
   };
   /// Steps that may run concurrently. Their iterations are concatenated to one space.
-  struct Group {
+  struct StepGroup {
     uint32_t firstStep, stepCount;
   };
   struct Instruction {
@@ -87,9 +88,9 @@ public:
   size_t sizeCount() const { return givenSizes; } ///< without the derived sizes
 
   std::span<const Instruction> instructions() const { return code; }
-  const Group &group(uint32_t index) const { return groups[index]; }
-  const Step &step(uint32_t index) const { return steps[index]; }
-  std::span<const Product> productsOf(const Step &step) const {
+  const StepGroup &group(uint32_t index) const { return groups[index]; }
+  const BoundStep &step(uint32_t index) const { return steps[index]; }
+  std::span<const IndexProduct> productsOf(const BoundStep &step) const {
     return {products.data() + step.firstProduct, step.productCount};
   }
   /// Depths of loops, which products refer to.
@@ -118,7 +119,7 @@ private:
 
   void add(const Polynomial &polynomial, uint32_t number);
   Result<void> addStep(const KernelStep &call);
-  Result<uint32_t> productOf(Step &step, std::span<const uint32_t> depths);
+  Result<uint32_t> productOf(BoundStep &step, std::span<const uint32_t> depths);
   void addInstructions(const Artifact &artifact);
   Result<void> sumUp(const int64_t *sizes, int64_t *bound) const;
   Result<void> placeRegions(int64_t *bound) const;
@@ -127,7 +128,7 @@ private:
   Result<void> checkSizes(const int64_t *sizes) const;
   int64_t bytesOf(uint32_t place, const int64_t *bufferBytes, const int64_t *bound) const;
   Result<void> checkOffsets(const int64_t *bufferBytes, const int64_t *bound) const;
-  Result<void> checkStep(const Step &step, const int64_t *bufferBytes, const int64_t *bound,
+  Result<void> checkStep(const BoundStep &step, const int64_t *bufferBytes, const int64_t *bound,
                          std::span<const int64_t> trips) const;
 
   bool plain = true, open = false, openRegions = false;
@@ -135,9 +136,9 @@ private:
   int64_t knownRegions = 0;
   uint32_t numbers = 0, regions = 0, firstRegion = 0, firstGroup = 0, givenSizes = 0;
   std::vector<Instruction> code;
-  std::vector<Group> groups;
-  std::vector<Step> steps;
-  std::vector<Product> products;
+  std::vector<StepGroup> groups;
+  std::vector<BoundStep> steps;
+  std::vector<IndexProduct> products;
   std::vector<uint32_t> productFactors, bufferPlaces;
   std::vector<Addend> addends;
   std::vector<ArtifactArgument> arguments;

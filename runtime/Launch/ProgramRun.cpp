@@ -13,13 +13,13 @@ constexpr int64_t nsWorthACall = 300; // minimum duration of an iteration for a 
 
 } // namespace
 
-void *const *ProgramRun::buffersOf(const Program::Step &step, const int64_t *indices, void **named) const {
+void *const *ProgramRun::buffersOf(const Program::BoundStep &step, const int64_t *indices, void **named) const {
   const KernelStep &call = *step.call;
   if (call.buffers.empty())
     return buffers;
   int64_t products[maxStepProducts];
   size_t count = 0;
-  for (const Program::Product &product : program.productsOf(step)) {
+  for (const Program::IndexProduct &product : program.productsOf(step)) {
     const uint32_t *depths = program.factors() + product.first;
     int64_t value = indices[depths[0]];
     for (uint32_t i = 1; i < product.count; ++i)
@@ -40,7 +40,7 @@ void *const *ProgramRun::buffersOf(const Program::Step &step, const int64_t *ind
   return named;
 }
 
-void ProgramRun::callStep(const Program::Step &step, const int64_t *indices, void *scratch, bool isBackward,
+void ProgramRun::callStep(const Program::BoundStep &step, const int64_t *indices, void *scratch, bool isBackward,
                           int64_t begin, int64_t end) const {
   if (begin >= end)
     return;
@@ -54,12 +54,12 @@ void ProgramRun::callStep(const Program::Step &step, const int64_t *indices, voi
 
 void ProgramRun::runGroup(uint32_t group, const int64_t *indices, void *scratch, bool isBackward, int64_t low,
                           int64_t high) const {
-  const Program::Group &steps = program.group(group);
+  const Program::StepGroup &steps = program.group(group);
   if (steps.stepCount == 1)
     return callStep(program.step(steps.firstStep), indices, scratch, isBackward, low, high);
   int64_t start = 0; // start of each step in the group's space
   for (uint32_t i = 0; i < steps.stepCount && start < high; ++i) {
-    const Program::Step &step = program.step(steps.firstStep + i);
+    const Program::BoundStep &step = program.step(steps.firstStep + i);
     const int64_t weight = std::max<int64_t>(1, step.call->nsPerIteration), length = bound[step.iterations] * weight;
     const auto firstFrom = [&](int64_t place) {
       return ceilDivide(std::clamp<int64_t>(place - start, 0, length), weight);

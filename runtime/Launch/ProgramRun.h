@@ -23,14 +23,14 @@ struct ProgramRun {
   char *regions;        ///< start of the first region
 
   /// Returns the buffers for a step's kernel: those of the arguments, or `named` (maxStepBuffers), which it fills.
-  void *const *buffersOf(const Program::Step &step, const int64_t *indices, void **named) const;
+  void *const *buffersOf(const Program::BoundStep &step, const int64_t *indices, void **named) const;
   /// Runs the positions [low, high) of a group's space. `isBackward`: each step runs from its last iteration to its
   /// first, if the iterations are long enough.
   void runGroup(uint32_t group, const int64_t *indices, void *scratch, bool isBackward, int64_t low,
                 int64_t high) const;
 
 private:
-  void callStep(const Program::Step &step, const int64_t *indices, void *scratch, bool isBackward, int64_t begin,
+  void callStep(const Program::BoundStep &step, const int64_t *indices, void *scratch, bool isBackward, int64_t begin,
                 int64_t end) const;
 };
 

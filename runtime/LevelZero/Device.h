@@ -5,7 +5,7 @@
 #ifndef QUERN_RUNTIME_LEVELZERO_DEVICE_H
 #define QUERN_RUNTIME_LEVELZERO_DEVICE_H
 
-#include "Core/Device.h"
+#include "Engine/Device.h"
 #include "LevelZero/Handle.h"
 
 #include <mutex>

@@ -47,15 +47,14 @@ Result<OwnedModule> buildModule(const Device &device, ze_module_format_t format,
 } // namespace
 
 Result<void> DeviceExecutable::build(const Artifact &artifact, std::string_view native) {
-  Result<OwnedModule> built = native.empty()
-                                  ? Result<OwnedModule>(Error{Status::NotRequired, "there is no native binary"})
-                                  : buildModule(*owner, ZE_MODULE_FORMAT_NATIVE, native);
-  fromNative = static_cast<bool>(built);
-  if (!built)
-    built = buildModule(*owner, ZE_MODULE_FORMAT_IL_SPIRV, artifact.code);
-  if (!built)
-    return built.takeError();
-  module = std::move(*built);
+  if (!native.empty())
+    if (Result<OwnedModule> built = buildModule(*owner, ZE_MODULE_FORMAT_NATIVE, native)) {
+      module = std::move(*built);
+      fromNative = true;
+    }
+  if (!fromNative) {
+    QUERN_ASSIGN_OR_RETURN(module, buildModule(*owner, ZE_MODULE_FORMAT_IL_SPIRV, artifact.code));
+  }
   moduleBytes = artifact.code.size();
   for (size_t i = 0; i < artifact.entries.size(); ++i) {
     ze_kernel_desc_t desc{};

@@ -5,7 +5,7 @@
 #ifndef QUERN_RUNTIME_LEVELZERO_DEVICEEXECUTABLE_H
 #define QUERN_RUNTIME_LEVELZERO_DEVICEEXECUTABLE_H
 
-#include "Core/Executable.h"
+#include "Engine/Executable.h"
 #include "LevelZero/Device.h"
 
 #include <mutex>

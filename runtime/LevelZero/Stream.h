@@ -12,7 +12,7 @@
 #ifndef QUERN_RUNTIME_LEVELZERO_STREAM_H
 #define QUERN_RUNTIME_LEVELZERO_STREAM_H
 
-#include "Core/Objects.h"
+#include "Engine/Objects.h"
 #include "LevelZero/DeviceExecutable.h"
 #include "LevelZero/Events.h"
 

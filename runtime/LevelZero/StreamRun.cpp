@@ -359,10 +359,10 @@ Result<void> Stream::appendProgram(const Run &run, ze_command_list_handle_t to) 
   const ProgramRun walk{program, run.bound, run.buffers, run.sizes, run.shared, regions};
   bool needsBarrier = false;
   for (ProgramCursor cursor(program, run.bound); cursor.next();) {
-    const Program::Group &group = program.group(cursor.group());
+    const Program::StepGroup &group = program.group(cursor.group());
     bool isFirst = true; // true until a step of the group is appended
     for (uint32_t i = 0; i < group.stepCount; ++i) {
-      const Program::Step &step = program.step(group.firstStep + i);
+      const Program::BoundStep &step = program.step(group.firstStep + i);
       const int64_t groups = run.bound[step.iterations];
       if (groups <= 0)
         continue;

@@ -173,11 +173,11 @@ class Client::Waiting {
 public:
   Waiting(const Client &client, const quern_remote_waiter &waiter)
       : client(client), unhurried{0, waiter.is_over, [](void *) { return 0; }, waiter.context},
-        patience(waiter.patience_milliseconds * nsPerMs), start(steadyNs()), deadline(patience, &client.cut, &waiter) {}
+        patience(waiter.patience_milliseconds * nsPerMs), start(nowNs()), deadline(patience, &client.cut, &waiter) {}
 
   /// Returns which lease to request now, or nullopt if it is not yet time.
   std::optional<int> nextLease() {
-    const int64_t now = steadyNs();
+    const int64_t now = nowNs();
     const int which = patience > 0 && now - start >= patience / secondLeaseShare ? 1 : 0;
     if (which == tried && now < again)
       return std::nullopt;
@@ -224,7 +224,7 @@ Client::Search Client::await(const StoredKey &key, const quern_remote_waiter &wa
   const auto writable =
       std::find_if(servers.begin(), servers.end(), [](const auto &server) { return !server->address().isReadOnly; });
   if (!signer || waiter.patience_milliseconds == quern_remote_never || writable == servers.end() ||
-      !isAsked(**writable) || steadyNs() < noWaitsUntilNs)
+      !isAsked(**writable) || nowNs() < noWaitsUntilNs)
     return Search::Missing;
   Server &server = **writable;
   const EntryName name = nameOfEntry(key.bytes);
@@ -249,7 +249,7 @@ Client::Search Client::await(const StoredKey &key, const quern_remote_waiter &wa
     const bool goesOn = waiting.pauses();
     if (!goesOn && waiting.wasInVain()) {
       counts.waitsInVain += 1;
-      noWaitsUntilNs = steadyNs() + noWaitsNs;
+      noWaitsUntilNs = nowNs() + noWaitsNs;
     }
     if (!goesOn)
       return waiting.wasCut() ? Search::Uncertain : Search::Missing;
@@ -271,7 +271,7 @@ std::optional<SignedArtifact> Client::get(const StoredKey &key, const quern_remo
   std::vector<CircuitChange> changes;
   Search found = Search::Uncertain;
   if (const Busy in(*this); in) {
-    if (misses.has(name, steadyNs())) {
+    if (misses.has(name, nowNs())) {
       counts.remembered += 1;
       return std::nullopt;
     }
@@ -283,7 +283,7 @@ std::optional<SignedArtifact> Client::get(const StoredKey &key, const quern_remo
     if (found == Search::Missing) {
       found = await(key, waiter, artifact, changes);
       if (found == Search::Missing)
-        misses.add(name, steadyNs());
+        misses.add(name, nowNs());
     }
   }
   (found == Search::Found ? counts.hits : counts.misses) += 1;

@@ -69,7 +69,7 @@ public:
   Outcome list(const std::function<void(const EntryName &)> &each);
 
 private:
-  struct Job {
+  struct ServerJob {
     StoredKey key;
     std::string artifact;
     Server *probed = nullptr; ///< the server to probe; null: the job is a store
@@ -133,7 +133,7 @@ private:
   std::atomic<bool> cut{false};           ///< true if pending requests are to be aborted
   std::atomic<int64_t> noWaitsUntilNs{0}; ///< until then, lookups do not wait for other hosts
   IdleThread idle;                        ///< runs the jobs; its mutex guards the members below
-  std::deque<Job> jobs;
+  std::deque<ServerJob> jobs;
   size_t jobBytes = 0;
   int busy = 0; ///< number of threads that may be in libcurl
   bool hasJobInHand = false;

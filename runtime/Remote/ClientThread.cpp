@@ -165,7 +165,7 @@ void Client::run() {
 }
 
 void Client::doJob(IdleThread::Lock &lock) {
-  Job job = std::move(jobs.front());
+  ServerJob job = std::move(jobs.front());
   jobs.pop_front();
   hasJobInHand = true;
   ++busy;

@@ -12,6 +12,7 @@
 #include "Remote/Address.h"
 #include "Remote/Interface.h"
 #include "Remote/Keys.h"
+#include "Support/Clock.h"
 
 #include <atomic>
 #include <functional>
@@ -20,8 +21,6 @@
 namespace quern::remote {
 
 inline constexpr int64_t nsPerMs = 1'000'000, nsPerSecond = 1000 * nsPerMs;
-/// Returns the monotonic time in ns.
-int64_t steadyNs();
 
 /// Limits a request: it ends at a time or when it is cut short. If the waiter starts other work when the time has
 /// passed, the request continues until that work is done.
@@ -29,11 +28,11 @@ class Deadline {
 public:
   explicit Deadline(int64_t fromNowNs, const std::atomic<bool> *isCut = nullptr,
                     const quern_remote_waiter *waiter = nullptr)
-      : end(steadyNs() + fromNowNs), cut(isCut), waiter(waiter) {}
+      : end(nowNs() + fromNowNs), cut(isCut), waiter(waiter) {}
   bool isOver() const {
     if (isCut())
       return true;
-    if (!hasBegun && steadyNs() < end)
+    if (!hasBegun && nowNs() < end)
       return false;
     hasBegun = hasBegun || (waiter && waiter->begin(waiter->context) != 0);
     return !hasBegun || isUnwanted();
@@ -41,8 +40,8 @@ public:
   /// Returns true if the request was cut short before its time.
   bool isCut() const { return (cut && cut->load(std::memory_order_relaxed)) || (!hasBegun && isUnwanted()); }
   /// Returns true once the time has passed, even if the waiter's other work lets the request continue.
-  bool hasPassed() const { return hasBegun || steadyNs() >= end; }
-  int64_t leftNs() const { return std::max<int64_t>(0, end - steadyNs()); }
+  bool hasPassed() const { return hasBegun || nowNs() >= end; }
+  int64_t leftNs() const { return std::max<int64_t>(0, end - nowNs()); }
   /// Returns the timeout of poll() until the next check of isOver(), in ms.
   int pollMs() const {
     return hasBegun ? 1 : static_cast<int>(std::min<int64_t>((leftNs() + 999999) / 1000000, longestPollMs));

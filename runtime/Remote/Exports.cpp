@@ -27,7 +27,7 @@ int statusOf(const Outcome &outcome, const quern_remote_sink *error) {
   case Outcome::Done:
     return static_cast<int>(Status::Success);
   case Outcome::Missing:
-    return static_cast<int>(Status::NotRequired);
+    return quern_remote_miss;
   default:
     give(error, outcome.reason);
     return static_cast<int>(outcome.kind == Outcome::Unsupported ? Status::Unimplemented : Status::RuntimeError);
@@ -69,7 +69,7 @@ int getRemote(quern_remote *remote, const quern_remote_key *key, const quern_rem
       *origin = artifact->origin;
       give(bytes, artifact->bytes);
     }
-    return static_cast<int>(artifact ? Status::Success : Status::NotRequired);
+    return artifact ? static_cast<int>(Status::Success) : quern_remote_miss;
   });
 }
 

@@ -143,7 +143,7 @@ Outcome HttpConnection::ask(Method method, std::string_view name, Body &body, co
   curl_easy_setopt(easy, CURLOPT_HTTPHEADER, nullptr);
   (void)curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &body.status);
   if (body.date >= 0) {
-    serverAheadSeconds = body.date - steadyNs() / nsPerSecond;
+    serverAheadSeconds = body.date - nowNs() / nsPerSecond;
     hasServerTime = true;
   }
   if (body.isTooLong)
@@ -176,7 +176,7 @@ Outcome HttpConnection::contains(const EntryName &name, const Deadline &deadline
 }
 
 int64_t HttpConnection::serverSeconds() const {
-  return hasServerTime ? serverAheadSeconds + steadyNs() / nsPerSecond : static_cast<int64_t>(time(nullptr));
+  return hasServerTime ? serverAheadSeconds + nowNs() / nsPerSecond : static_cast<int64_t>(time(nullptr));
 }
 
 Outcome HttpConnection::lease(const EntryName &name, int which, Lease &lease, const Deadlines &deadlines) {
@@ -190,7 +190,7 @@ Outcome HttpConnection::lease(const EntryName &name, int which, Lease &lease, co
       return isHeld(read);
   Body body;
   body.outgoing = lease.own;
-  const int64_t start = steadyNs();
+  const int64_t start = nowNs();
   Outcome put = ask(Method::Create, nameIn(span), body, deadlines());
   const bool wasThere =
       body.status == statusPreconditionFailed || body.status == statusConflict || body.status == statusNoContent;
@@ -200,7 +200,7 @@ Outcome HttpConnection::lease(const EntryName &name, int which, Lease &lease, co
     return put;
   if (!wasThere) // the status does not say whether the object existed: the last writer has the lease
     std::this_thread::sleep_for(
-        std::chrono::nanoseconds(std::clamp(settleTimes * (steadyNs() - start), minSettleNs, maxSettleNs)));
+        std::chrono::nanoseconds(std::clamp(settleTimes * (nowNs() - start), minSettleNs, maxSettleNs)));
   Outcome read = get(nameIn(span), lease.held, deadlines());
   if (read.kind == Outcome::Done && !wasThere && lease.held == lease.own)
     return {};

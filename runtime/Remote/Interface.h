@@ -16,7 +16,10 @@
 // NOLINTBEGIN(readability-identifier-naming): a C interface
 extern "C" {
 
-#define QUERN_REMOTE_API_VERSION 3
+#define QUERN_REMOTE_API_VERSION 4
+
+/// Returned in place of a status if an entry does not exist or cannot be used.
+inline constexpr int quern_remote_miss = -1;
 
 /// The servers and keys of a configuration. Thread-safe.
 struct quern_remote;
@@ -82,9 +85,8 @@ struct quern_remote_api {
   uint32_t version;
   /// Reads keys and secrets, without connecting to a server. A configuration lives until the process ends.
   int (*open)(const quern_remote_config *config, quern_remote **remote, const quern_remote_sink *error);
-  /// Success with the bytes of an artifact whose signature, key, target and build match; 6 (not_required) for a miss of
-  /// any cause. Takes at most `milliseconds` of the configuration plus the waiter's patience, unless the waiter has
-  /// started other work.
+  /// Success with the bytes of an artifact whose signature, key, target and build match, or quern_remote_miss. Takes at
+  /// most `milliseconds` of the configuration plus the waiter's patience, unless the waiter has started other work.
   int (*get)(quern_remote *remote, const quern_remote_key *key, const quern_remote_sink *bytes,
              quern_remote_origin *origin, const quern_remote_waiter *waiter);
   /// Returns nonzero if a kept artifact is still valid: its signer is among the public keys, and it has not expired.
@@ -99,7 +101,7 @@ struct quern_remote_api {
 
   // For the `quern` command: sent at once, only to the first server, even if it is suspended, with the reason for a
   // failure.
-  /// Success or 6 (not_required): whether the entry exists. Does not check it.
+  /// Success if the entry exists, or quern_remote_miss. Does not check the entry.
   int (*contains)(quern_remote *remote, const quern_remote_key *key, const quern_remote_sink *error);
   int (*fetch)(quern_remote *remote, const quern_remote_key *key, const quern_remote_sink *bytes,
                quern_remote_origin *origin, const quern_remote_sink *error);

@@ -61,7 +61,7 @@ void CircuitBreaker::forgetProbe() {
 
 bool Server::isAsked(bool &isProbeDue) {
   std::lock_guard guard(mutex);
-  isProbeDue = circuit.takeProbe(steadyNs());
+  isProbeDue = circuit.takeProbe(nowNs());
   return circuit.isClosed();
 }
 
@@ -96,14 +96,14 @@ Outcome Server::askAnyway(const Question &question) {
 
 void Server::learn(const Outcome &outcome, std::vector<CircuitChange> &changes) {
   if (outcome.kind == Outcome::Full)
-    fullUntilNs = steadyNs() + fullPauseNs;
+    fullUntilNs = nowNs() + fullPauseNs;
   std::lock_guard guard(mutex);
   if (outcome.kind == Outcome::Cut) {
     circuit.forgetProbe();
   } else if (outcome.isAnswer()) {
     if (circuit.succeed())
       changes.push_back({false, concat("the remote cache ", place.text, " responds again")});
-  } else if (circuit.fail(steadyNs())) {
+  } else if (circuit.fail(nowNs())) {
     changes.push_back({true, concat("the remote cache ", place.text, " is suspended: ", outcome.reason)});
   }
 }

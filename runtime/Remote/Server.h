@@ -58,7 +58,7 @@ public:
   /// Returns true if the server is to be queried. `isProbeDue` is true if the caller must have probe() called.
   bool isAsked(bool &isProbeDue);
   /// Returns true if the server recently reported that it is full.
-  bool isFull() const { return steadyNs() < fullUntilNs.load(std::memory_order_relaxed); }
+  bool isFull() const { return nowNs() < fullUntilNs.load(std::memory_order_relaxed); }
 
   using Question = std::function<Outcome(Connection &connection)>;
   /// Runs a request over a connection that no other thread uses, and updates the circuit.

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
@@ -51,11 +50,6 @@ Outcome overOutcome(const Deadline &deadline) {
 }
 
 } // namespace
-
-int64_t steadyNs() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 void prepareTransfers() { (void)curl_global_init(CURL_GLOBAL_DEFAULT); }
 

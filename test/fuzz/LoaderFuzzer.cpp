@@ -7,7 +7,7 @@
 // loading either returns the address of the entry point or an error with a message. No code is run.
 //
 //===----------------------------------------------------------------------===//
-#include "Cpu/Loader.h"
+#include "Elf/Loader.h"
 
 using namespace quern;
 

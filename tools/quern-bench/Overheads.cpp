@@ -12,11 +12,11 @@
 #include "Cache/Pack.h"
 #include "Child.h"
 #include "CodeSize.h"
+#include "Family/Family.h"
 #include "FamilyPack.h"
 #include "Problems/ProblemKind.h"
 #include "Processes.h"
 #include "TemporaryFolder.h"
-#include "Tiers/Family.h"
 
 #include <algorithm>
 #include <chrono>

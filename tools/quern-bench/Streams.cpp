@@ -11,8 +11,8 @@
 #include "Api.h"
 #include "Cache/Pack.h"
 #include "Child.h"
+#include "Family/Family.h"
 #include "TemporaryFolder.h"
-#include "Tiers/Family.h"
 
 #include <algorithm>
 #include <cstdio>

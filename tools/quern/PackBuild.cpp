@@ -12,11 +12,11 @@
 #include "Cache/Disk.h"
 #include "Cache/Pack.h"
 #include "Command.h"
+#include "Family/Family.h"
 #include "Kernel.h"
 #include "Output.h"
 #include "Pack.h"
 #include "Problem.h"
-#include "Tiers/Family.h"
 #include "Workers.h"
 
 #include <algorithm>

@@ -5,8 +5,8 @@
 #include "FamilyPack.h"
 
 #include "Cache/Pack.h"
+#include "Family/Family.h"
 #include "Kernel.h"
-#include "Tiers/Family.h"
 
 namespace quern {
 

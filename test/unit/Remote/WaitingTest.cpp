@@ -23,17 +23,17 @@ struct Caller {
   quern_remote_waiter waiter(uint32_t patience) { return {patience, isOver, begin, this}; }
   static int isOver(void *self) {
     const auto *caller = static_cast<const Caller *>(self);
-    return caller->begins > 0 && steadyNs() >= caller->begunAt + caller->compileMs * nsPerMs;
+    return caller->begins > 0 && nowNs() >= caller->begunAt + caller->compileMs * nsPerMs;
   }
   static int begin(void *self) {
     auto *caller = static_cast<Caller *>(self);
-    caller->begunAt = caller->begunAt ? caller->begunAt : steadyNs();
+    caller->begunAt = caller->begunAt ? caller->begunAt : nowNs();
     ++caller->begins;
     return 1;
   }
 };
 
-int64_t msSince(int64_t start) { return (steadyNs() - start) / nsPerMs; }
+int64_t msSince(int64_t start) { return (nowNs() - start) / nsPerMs; }
 
 TEST(RemoteWaiting, ALateAnswerIsUsedBeforeTheCompilerIsFinished) {
   const Folder folder;
@@ -43,7 +43,7 @@ TEST(RemoteWaiting, ALateAnswerIsUsedBeforeTheCompilerIsFinished) {
   client.flush(5000);
   ASSERT_EQ(server.say("CLIENT PAUSE 300 ALL\r\n"), "+OK\r\n");
   Caller caller(60'000);
-  const int64_t start = steadyNs();
+  const int64_t start = nowNs();
   const std::optional<SignedArtifact> found = client.get(keyOf(1), caller.waiter(1000));
   ASSERT_TRUE(found) << "the answer must be used before the compiler is finished, after a minute";
   EXPECT_EQ(found->bytes, artifactOf(1));
@@ -60,7 +60,7 @@ TEST(RemoteWaiting, TheCompilerMayBeFasterThanTheAnswer) {
   for (const char *scheme : {"redis", "http"}) {
     Client &client = openClient(folder, server.url(scheme), 50);
     Caller caller(200);
-    const int64_t start = steadyNs();
+    const int64_t start = nowNs();
     EXPECT_FALSE(client.get(keyOf(1), caller.waiter(1000)));
     EXPECT_EQ(caller.begins, 1);
     EXPECT_GE(msSince(start), 250);
@@ -76,7 +76,7 @@ TEST(RemoteWaiting, CanceledRequestsReturn) {
   Client &other = openClient(folder, server.url(), 5000);
   EXPECT_FALSE(get(other, keyOf(1))) << "the other client gets the lease";
   const quern_remote_waiter unwanted{60'000, [](void *) { return 1; }, no, nullptr};
-  const int64_t start = steadyNs();
+  const int64_t start = nowNs();
   Client &late = openClient(folder, silent.url("redis"), 60'000);
   EXPECT_FALSE(late.get(keyOf(1), unwanted));
   EXPECT_EQ(late.counters().timeouts, 0u) << "a canceled request is not a failure of the server";
@@ -91,18 +91,18 @@ TEST(RemoteWaiting, AHolderThatNeverStoresDelaysOnlyOnce) {
          &third = openClient(folder, server.url(), 2000);
   for (int i = 1; i <= 2; ++i)
     EXPECT_FALSE(get(first, keyOf(i)));
-  const int64_t start = steadyNs();
+  const int64_t start = nowNs();
   EXPECT_FALSE(get(second, keyOf(1), 800)) << "after a quarter of the time the second client compiles, too";
   EXPECT_GE(msSince(start), 200);
   EXPECT_LT(msSince(start), 700) << "a quarter of the time, plus delays of a busy machine";
   EXPECT_EQ(second.counters().leases, 1u);
   EXPECT_EQ(second.counters().waits_in_vain, 0u);
-  const int64_t next = steadyNs();
+  const int64_t next = nowNs();
   EXPECT_FALSE(get(third, keyOf(1), 800)) << "both leases are taken";
   EXPECT_GE(msSince(next), 800);
   EXPECT_LT(msSince(next), 800 + 500);
   EXPECT_EQ(third.counters().waits_in_vain, 1u);
-  const int64_t last = steadyNs();
+  const int64_t last = nowNs();
   EXPECT_FALSE(get(third, keyOf(2), 800)) << "after waiting in vain, the client does not wait again for some time";
   EXPECT_LT(msSince(last), 500);
 }
@@ -143,7 +143,7 @@ TEST(RemoteWaiting, NobodyWaitsForALeaseThatIsNotSigned) {
   EXPECT_FALSE(isLeaseOf(lease, name, now, {}));
   EXPECT_FALSE(isLeaseOf("quern lease 1", name, now, known));
   ASSERT_EQ(server.say(concat("SET quern:1:lease:0:", name, " 1\r\n")), "+OK\r\n");
-  const int64_t start = steadyNs();
+  const int64_t start = nowNs();
   EXPECT_FALSE(get(client, keyOf(1), 60'000));
   EXPECT_LT(msSince(start), 2000);
 }

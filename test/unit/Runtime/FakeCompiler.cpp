@@ -10,7 +10,7 @@
 // would try, and refuses with a list of those that succeeded), spin (busy loop). Its link() is the runtime's loader.
 //
 //===----------------------------------------------------------------------===//
-#include "Cpu/Loader.h"
+#include "Elf/Loader.h"
 #include "Runtime/TestArtifacts.h"
 
 #include "quern-compiler/Bridge.h"

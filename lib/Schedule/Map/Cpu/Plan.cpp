@@ -10,6 +10,7 @@
 #include "Schedule/Map/Cpu/Plan.h"
 
 #include "Schedule/Build/CpuMemory.h"
+#include "Support/ThreadCost.h"
 
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -122,8 +123,6 @@ void splitLoop(MapPlan &plan, unsigned at, int64_t count) {
   plan.loops.insert(plan.loops.begin() + at + 1, inner);
 }
 
-constexpr double nsWorthAThread = 8000;
-
 void estimate(MapPlan &plan) {
   double bytes = static_cast<double>(bytesMoved(plan.problem)), points = static_cast<double>(pointsOf(plan.problem));
   const MapStrategy &strategy = plan.strategy;
@@ -135,7 +134,7 @@ void estimate(MapPlan &plan) {
 /// Returns the time that an iteration should take: at least a microsecond, and more if there is enough for many
 /// threads. If the map is worth one thread only, it is a single iteration.
 double nsWanted(const MapPlan &plan) {
-  constexpr double least = 1000, most = 20000, share = 512;
+  constexpr double least = nsWorthASlot, most = 20000, share = 512;
   return plan.ns < 2 * nsWorthAThread ? plan.ns : std::clamp(plan.ns / share, least, most);
 }
 

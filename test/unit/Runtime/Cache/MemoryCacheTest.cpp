@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Cache/Memory.h"
-#include "Cpu/CpuExecutable.h"
 #include "Runtime/TestArtifacts.h"
+#include "Runtime/TestExecutable.h"
 
 #include <gtest/gtest.h>
 
@@ -24,20 +24,14 @@ int64_t rowsOf(const KernelKey &key) { return 10 + key.bytes.front() - 'a'; }
 
 /// Returns the loaded test kernel of a key; all kernels have the same size in bytes.
 Result<MemoryCache::Value> makeExecutable(const KernelKey &key) {
-  Result<PrimitiveDesc> desc = PrimitiveDesc::parse(test::lineOf(rowsOf(key)));
-  if (!desc)
-    return desc.takeError();
-  Result<VerifiedProblem> problem = verify(*desc, Target());
-  if (!problem)
-    return problem.takeError();
-  Artifact artifact = test::makeTestArtifact(*problem, Target());
-  std::string bytes = artifact.serialize();
-  return CpuExecutable::load(std::move(artifact), std::move(bytes), *problem, Linker::Loader, nullptr);
+  QUERN_ASSIGN_OR_RETURN(PrimitiveDesc desc, PrimitiveDesc::parse(test::lineOf(rowsOf(key))));
+  QUERN_ASSIGN_OR_RETURN(VerifiedProblem problem, verify(desc, Target()));
+  return test::loadArtifact(test::makeTestArtifact(problem, Target()), problem);
 }
 
 /// Returns true if `key` was cached, and checks that its kernel is the one that was created for it.
 bool request(MemoryCache &cache, const KernelKey &key) {
-  Result<MemoryCache::Found> found = cache.getOrMake(key, [&] { return makeExecutable(key); });
+  Lookup<MemoryCache::Found> found = cache.getOrMake(key, [&] { return makeExecutable(key); });
   EXPECT_TRUE(found) << found.error().message;
   if (!found)
     return false;
@@ -98,11 +92,11 @@ TEST(MemoryCache, ComparesWholeKeys) {
 
 TEST(MemoryCache, FailureIsNotKept) {
   MemoryCache cache;
-  Result<MemoryCache::Found> failed =
-      cache.getOrMake(keyOf("a"), []() -> Result<MemoryCache::Value> { return runtimeError("no"); });
-  ASSERT_FALSE(failed);
+  Lookup<MemoryCache::Found> failed =
+      cache.getOrMake(keyOf("a"), []() -> Lookup<MemoryCache::Value> { return runtimeError("no"); });
+  ASSERT_TRUE(failed.isError());
   EXPECT_EQ(failed.error().message, "no");
-  EXPECT_THROW((void)cache.getOrMake(keyOf("a"), []() -> Result<MemoryCache::Value> { throw std::bad_alloc(); }),
+  EXPECT_THROW((void)cache.getOrMake(keyOf("a"), []() -> Lookup<MemoryCache::Value> { throw std::bad_alloc(); }),
                std::bad_alloc);
   EXPECT_FALSE(request(cache, keyOf("a")));
   EXPECT_TRUE(request(cache, keyOf("a")));
@@ -117,7 +111,7 @@ TEST(MemoryCache, EightThreadsMakeOnce) {
     threads.emplace_back([&, i] {
       for (++ready; ready < 8;)
         std::this_thread::yield();
-      Result<MemoryCache::Found> found = cache.getOrMake(keyOf("a"), [&] {
+      Lookup<MemoryCache::Found> found = cache.getOrMake(keyOf("a"), [&] {
         ++made;
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
         return makeExecutable(keyOf("a"));
@@ -131,6 +125,32 @@ TEST(MemoryCache, EightThreadsMakeOnce) {
     EXPECT_EQ(result, results[0]);
   EXPECT_EQ(cache.statistics().misses, 1u);
   EXPECT_EQ(cache.statistics().hits, 7u);
+}
+
+TEST(MemoryCache, AfterAMissEachThreadRunsItsOwnMaker) {
+  MemoryCache cache;
+  std::atomic<bool> isMaking{false}, mayEnd{false};
+  std::thread misses([&] {
+    Lookup<MemoryCache::Found> missed = cache.getOrMake(keyOf("a"), [&]() -> Lookup<MemoryCache::Value> {
+      for (isMaking = true; !mayEnd;)
+        std::this_thread::yield();
+      return {};
+    });
+    EXPECT_FALSE(missed || missed.isError());
+  });
+  std::thread waits([&] {
+    while (!isMaking)
+      std::this_thread::yield();
+    EXPECT_FALSE(request(cache, keyOf("a"))) << "its own maker must have made the kernel";
+  });
+  while (!isMaking)
+    std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20)); // usually enough for the second thread to wait
+  mayEnd = true;
+  misses.join();
+  waits.join();
+  EXPECT_EQ(cache.statistics().misses, 2u);
+  EXPECT_TRUE(request(cache, keyOf("a")));
 }
 
 TEST(MemoryCache, ManyThreadsManyKeys) {

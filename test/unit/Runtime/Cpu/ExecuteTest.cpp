@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Cpu/Execute.h"
-#include "Cpu/CpuExecutable.h"
 #include "Runtime/TestArtifacts.h"
+#include "Runtime/TestExecutable.h"
 #include "Runtime/TestPools.h"
 #include "Runtime/TestSupport.h"
 #include "Support/FloatControl.h"
@@ -350,7 +350,7 @@ TEST_F(ExecuteTest, IndependentStepsShareTheThreads) {
     at += part.elements;
   }
   artifact.steps.push_back({0, 16, 1, {}, {{1, 0}, {1, 0}}}); // runs after all of those: the first row again
-  auto executable = CpuExecutable::load(artifact, artifact.serialize(), *problem, Linker::Loader, nullptr);
+  auto executable = test::loadArtifact(artifact, *problem);
   ASSERT_TRUE(executable) << executable.error().message;
   for (int threads : {1, 2, 3, 7}) {
     std::vector<float> src(64 * 16, 1.0f), dst(64 * 16, -7.0f);
@@ -378,9 +378,9 @@ TEST_F(ExecuteTest, FactorsMultiplyIterations) {
   problem->arguments[1].desc.dims[0] = runtimeDim;
   artifact.sizeCount = 1;
   artifact.steps = {{0, 16, 100, {{0, 1}}}};
-  EXPECT_FALSE(CpuExecutable::load(test::makeTestArtifact(*problem, Target()), "", *problem, Linker::Loader, nullptr))
+  EXPECT_FALSE(test::loadArtifact(test::makeTestArtifact(*problem, Target()), *problem))
       << "the artifact has no runtime size, but the problem has one";
-  auto executable = CpuExecutable::load(artifact, artifact.serialize(), *problem, Linker::Loader, nullptr);
+  auto executable = test::loadArtifact(artifact, *problem);
   ASSERT_TRUE(executable) << executable.error().message;
   EXPECT_EQ((*executable)->program().sizeCount(), 1u);
   for (int64_t rows : {0, 1, 7, 64}) {
@@ -394,7 +394,7 @@ TEST_F(ExecuteTest, FactorsMultiplyIterations) {
       ASSERT_EQ(dst[static_cast<size_t>(i)], i < rows * 16 ? static_cast<float>(2 + i % 4) : -7.0f);
   }
   artifact.steps = {{0, 3, 100, {{0, 16}, {0, 5}}}}; // 3 · ceil(64 / 16) · ceil(64 / 5)
-  executable = CpuExecutable::load(artifact, artifact.serialize(), *problem, Linker::Loader, nullptr);
+  executable = test::loadArtifact(artifact, *problem);
   ASSERT_TRUE(executable);
   std::vector<float> src(64 * 16, 1.0f), dst(64 * 16, -7.0f);
   void *buffers[] = {src.data(), dst.data()};

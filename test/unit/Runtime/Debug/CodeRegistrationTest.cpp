@@ -9,11 +9,11 @@
 //===----------------------------------------------------------------------===//
 #include "Debug/CodeRegistration.h"
 
-#include "Cpu/ElfObject.h"
-#include "Cpu/Loader.h"
 #include "Debug/Gdb.h"
 #include "Debug/JitDump.h"
 #include "Debug/Wanted.h"
+#include "Elf/ElfObject.h"
+#include "Elf/Loader.h"
 #include "Runtime/TestArtifacts.h"
 
 #include <gtest/gtest.h>

@@ -6,10 +6,10 @@
 // Tests that memory is the same for every number of threads and every kind of pool; sizes that exceed buffers; errors.
 //
 //===----------------------------------------------------------------------===//
-#include "Cpu/CpuExecutable.h"
 #include "Cpu/Execute.h"
 #include "Runtime/Launch/ProgramModel.h"
 #include "Runtime/TestArtifacts.h"
+#include "Runtime/TestExecutable.h"
 #include "Runtime/TestPools.h"
 #include "Runtime/TestSupport.h"
 
@@ -208,9 +208,7 @@ protected:
     artifact.steps = {{0, 16, 1000, {}, {{0, forward}, {2, backward}}},
                       {0, 16, 1000, {}, {{2, backward}, {1, forward}}}};
   }
-  Result<std::shared_ptr<const Executable>> load() {
-    return CpuExecutable::load(artifact, artifact.serialize(), *problem, Linker::Loader, nullptr);
-  }
+  Result<std::shared_ptr<const Executable>> load() { return test::loadArtifact(artifact, *problem); }
   Result<VerifiedProblem> problem = Error{Status::Internal, ""};
   Artifact artifact;
 };

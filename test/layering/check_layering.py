@@ -7,18 +7,21 @@
 
 Each file belongs to the first layer whose pattern matches its path. A layer lists what its files may include: other
 layers, single headers, and the external libraries `mlir` (mlir/ and llvm/), `tbb`, `ze` (Level Zero) and `net`
-(hiredis, libcurl, libsodium). A source file must also begin with the license, and have at most 600 lines of at most 120
-columns. Prints one line for each violation; then the exit status is 1. docs/architecture.md explains the layers.
+(hiredis, libcurl, libsodium). The folders of lib/ and runtime/ must not include each other in a circle. A source file
+must also begin with the license, and have at most 600 lines of at most 120 columns. Prints one line for each violation;
+then the exit status is 1. docs/architecture.md explains the layers.
 """
 
 import fnmatch
+import graphlib
 import os
 import re
 import sys
 
 MAX_LINES = 600
 MAX_COLUMNS = 120
-SOURCE_SUFFIXES = (".c", ".cpp", ".h", ".hpp", ".td", ".py", ".sh", ".cmake")
+CODE_SUFFIXES = (".c", ".cpp", ".h", ".hpp")
+SOURCE_SUFFIXES = CODE_SUFFIXES + (".td", ".py", ".sh", ".cmake")
 LICENSE = "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
 
 # (layer, path patterns, what it may include). A file may always include its own layer.
@@ -28,6 +31,8 @@ COMMON = ["support", "ir", "transforms", "schedule-problem", "schedule-build", "
 RECIPES = ["schedule-problem", "schedule-build", "schedule-device"] + [
     recipe + half for recipe in ("rows", "map", "contraction") for half in ("", "-cpu", "-device")
 ]
+RUNTIME = ["launch", "elf", "compilation", "events", "engine", "family", "cache", "debug", "cpu", "levelzero",
+           "kernels", "core", "calls", "api"]
 LAYERS = [
     ("public", ["include/quern/*"], []),
     ("bridge", ["include/quern-compiler/Bridge.h"], []),
@@ -67,34 +72,49 @@ LAYERS = [
      RECIPES + ["support", "ir", "transforms", "artifact", "lib/Desc/Target.h", "include/quern/kernel_abi.h", "mlir"]),
     # Converts modules of users to problems.
     ("functions", ["lib/Functions/*"], DESC + ["support", "ir", "mlir"]),
-    ("compiler", ["lib/Compiler/*"],
+    ("compiler", ["lib/Compiler/*", "lib/StaticLlvm/*"],
      FREE + RECIPES + ["functions", "ir", "emit", "transforms", "targets", "bridge", "embedder", "public", "mlir"]),
     # The plugin for mlir-opt uses only the API for embedders.
     ("plugin", ["lib/Plugin/*"], ["embedder", "public", "mlir"]),
+    # libquern: each folder of runtime/ is a layer.
     ("launch", ["runtime/Launch/*"], FREE + ["public"]),
-    ("runtime-threads", ["runtime/Cpu/*"], FREE + ["launch", "runtime", "bridge", "public", "tbb"]),
-    ("runtime-levelzero", ["runtime/LevelZero/*"], FREE + ["launch", "runtime", "public", "ze"]),
-    ("api-levelzero", ["runtime/API/LevelZero.cpp"], FREE + ["api", "runtime", "runtime-levelzero", "public"]),
-    ("api", ["runtime/API/*", "runtime/Dnnl/*"], FREE + ["launch", "runtime", "runtime-threads", "bridge", "public"]),
+    ("elf", ["runtime/Elf/*"], ["support"]),
+    ("compilation", ["runtime/Compilation/*"], DESC + ["support", "bridge"]),
+    ("events", ["runtime/Events/*"], FREE + ["public"]),
+    ("engine", ["runtime/Engine/*"], FREE + ["launch", "public"]),
+    ("family", ["runtime/Family/*"], FREE + ["engine"]),
+    ("cache", ["runtime/Cache/*"], FREE + ["engine", "remote-interface"]),
+    ("debug", ["runtime/Debug/*"], FREE + ["cache", "compilation", "elf", "events", "bridge"]),
+    ("cpu", ["runtime/Cpu/*"], FREE + ["launch", "engine", "compilation", "elf", "public", "tbb"]),
+    ("levelzero", ["runtime/LevelZero/*"], FREE + ["launch", "engine", "public", "ze"]),
+    ("kernels", ["runtime/Kernels/*"],
+     FREE + ["launch", "engine", "family", "events", "cache", "compilation", "debug", "cpu", "bridge", "public"]),
+    ("core", ["runtime/Core/*"],
+     FREE + ["launch", "engine", "events", "compilation", "cpu", "kernels", "public"]),
+    ("calls", ["runtime/Mlir/*"], FREE + ["engine", "cpu", "core", "public"]),
+    ("api-levelzero", ["runtime/API/LevelZero.cpp"], FREE + ["api", "engine", "levelzero", "public"]),
+    ("api", ["runtime/API/*"],
+     FREE + ["launch", "engine", "events", "compilation", "cpu", "kernels", "core", "calls", "bridge", "public"]),
+    # Libraries on top of libquern. They use its public headers and, from libquern's sources, only those listed here.
+    ("dnnl", ["runtime/Dnnl/*"], DESC + ["support", "runtime/Debug/JitDump.h", "public"]),
     ("python", ["runtime/Python/*"], ["public"]),
     ("onnxruntime", ["runtime/OnnxRuntime/*"], ["public"]),
     # libquern-remote is opened at run time and shares only this header with libquern.
     ("remote-interface", ["runtime/Remote/Interface.h"], []),
     ("remote", ["runtime/Remote/*"], ["support", "artifact", "remote-interface", "net"]),
-    ("runtime", ["runtime/*"], FREE + ["launch", "runtime-threads", "bridge", "public", "remote-interface"]),
     ("guards", ["tools/guards/*"], []),
     ("plots", ["tools/plots/*"], ["support", "lib/Desc/Target.h"]),
     ("tool-opt", ["tools/quern-opt/*"],
      FREE + RECIPES + ["guards", "ir", "emit", "transforms", "targets", "compiler", "embedder", "public", "mlir"]),
     ("peers", ["tools/peers/*"], FREE + ["guards", "public", "lib/Reference/Elements.h"]),
     ("tool-bench", ["tools/quern-bench/*"],
-     FREE + ["guards", "plots", "reference", "peers", "public", "runtime/Cache/Pack.h", "runtime/Tiers/Family.h",
+     FREE + ["guards", "plots", "reference", "peers", "public", "runtime/Cache/Pack.h", "runtime/Family/Family.h",
              "tools/support/FamilyPack.h"]),
     ("tool-support", ["tools/support/*"],
-     FREE + ["guards", "reference", "public", "runtime/Cache/Pack.h", "runtime/Tiers/Family.h"]),
+     FREE + ["guards", "reference", "public", "runtime/Cache/Pack.h", "runtime/Family/Family.h"]),
     ("tool-quern", ["tools/quern/*"],
      FREE + ["guards", "plots", "reference", "public", "tool-support", "runtime/Cache/Disk.h", "runtime/Cache/Pack.h",
-             "runtime/Tiers/Family.h", "runtime/Cache/RemoteLibrary.h"]),
+             "runtime/Family/Family.h", "runtime/Cache/RemoteLibrary.h"]),
     ("test-consumer", ["test/consumer/*"], ["public", "embedder"]),
     ("test-compiler",
      ["test/unit/IR/*", "test/unit/Emission/*", "test/unit/Schedule/*", "test/unit/Transforms/*", "test/unit/Targets/*",
@@ -103,11 +123,10 @@ LAYERS = [
                        "embedder", "public", "mlir"]),
     ("test-driver", ["test/support/ze-over-opencl/*"], ["ze"]),
     ("test-levelzero", ["test/unit/LevelZero/*"],
-     FREE + ["guards", "reference", "public", "api", "launch", "runtime", "runtime-threads", "runtime-levelzero",
-             "test", "tool-support", "ze"]),
+     FREE + RUNTIME + ["guards", "reference", "public", "test", "tool-support", "ze"]),
     ("test", ["test/*"],
-     FREE + ["guards", "reference", "bridge", "public", "api", "launch", "runtime", "runtime-threads",
-             "runtime-levelzero", "plots", "tool-support", "tool-bench", "peers", "remote", "remote-interface", "net"]),
+     FREE + RUNTIME + ["guards", "reference", "bridge", "public", "plots", "tool-support", "tool-bench", "peers",
+                       "remote", "remote-interface", "net"]),
 ]
 ALLOWED = {layer: set(allowed) for layer, _, allowed in LAYERS}
 # The folders in which an #include is searched, after the folder of the including file.
@@ -180,13 +199,42 @@ def checkFile(root, path):
         yield 1, "no license header: its first lines must have '" + LICENSE + "'"
     if len(lines) > MAX_LINES:
         yield len(lines), f"{len(lines)} lines; the limit is {MAX_LINES}"
+    if path.startswith(("lib/", "runtime/")) and path.endswith(CODE_SUFFIXES) and layerOf(path) is None:
+        yield 1, "the file belongs to no layer"
     for number, line in enumerate(lines, 1):
         if len(line) > MAX_COLUMNS:
             yield number, f"{len(line)} columns; the limit is {MAX_COLUMNS}"
-        match = INCLUDE.match(line) if path.endswith((".c", ".cpp", ".h", ".hpp")) else None
+        match = INCLUDE.match(line) if path.endswith(CODE_SUFFIXES) else None
         message = match and layerOf(path) and checkInclude(root, path, match.group(1), match.group(2))
         if message:
             yield number, message
+
+
+def folderOf(path):
+    """Returns e.g. "runtime/Cache" for a file below this folder, or None outside lib/ and runtime/."""
+    if layerOf(path) == "operations": # part of the descriptor of any problem
+        return "lib/Desc"
+    parts = path.split("/")
+    return "/".join(parts[:2]) if len(parts) > 2 and parts[0] in ("lib", "runtime") else None
+
+
+def findCircle(root, sources):
+    """Returns a message for a circle of folders that include each other, or None."""
+    graph = {}
+    for path in sources:
+        folder = path.endswith(CODE_SUFFIXES) and folderOf(path)
+        if not folder:
+            continue
+        with open(os.path.join(root, path), encoding="utf-8") as file:
+            names = [match.group(2) for match in map(INCLUDE.match, file) if match]
+        targets = (resolve(root, path, name) for name in names if not externalOf(name))
+        folders = (folderOf(target) for target in targets if target)
+        graph.setdefault(folder, set()).update(other for other in folders if other and other != folder)
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        return "folders include each other: " + " -> ".join(reversed(error.args[1]))
+    return None
 
 
 def sourcesOf(root):
@@ -205,6 +253,8 @@ def main():
     root = sys.argv[1]
     sources = sourcesOf(root)
     violations = [f"{path}:{number}: {message}" for path in sources for number, message in checkFile(root, path)]
+    circle = findCircle(root, sources)
+    violations += [circle] if circle else []
     for violation in violations:
         print(violation)
     print(f"{len(sources)} files, {len(violations)} violations")

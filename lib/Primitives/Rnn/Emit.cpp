@@ -6,13 +6,13 @@
 // One step of a layer and direction is one function, or two if the second reads all channels of the first one's result
 // (gru, projection); its calls differ in their buffers. For each layer, the program copies the states at the start,
 // loops over time with both directions in one iteration (in two loops if the caches cannot keep the weights of both),
-// and copies dst_iter. Parts of dst_layer that the last layer's steps do not write are copied at the end.
+// and copies dst_iter. Parts of dst_layer that the last layer's steps do not write are copied at the end. With open
+// widths, the products are separate steps (SeparateGates).
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emitters.h"
 #include "Primitives/Rnn/Emit/Backward.h"
 #include "Primitives/Rnn/Emit/Emitter.h"
-#include "Primitives/Rnn/Emit/OpenWidths.h"
 
 using namespace mlir;
 using namespace quern;
@@ -23,20 +23,9 @@ using namespace quern::rnn;
 // Arguments of steps
 //===----------------------------------------------------------------------===//
 
-/// Returns the distance in elements between gates of the precomputed products. If the gates of a panel are adjacent and
-/// fit a tile, it is a cache line longer than the width: gates and columns then do not form one dim, of which a tile
-/// would span parts of several panels.
-int64_t RnnEmitter::inputsStride() const {
-  constexpr int64_t widestTile = 64, line = 16;
-  const int64_t width = std::max<int64_t>(layer.view().width(), 2);
-  ArrayRef<int64_t> strides = cast<StridedLayoutAttr>(layer.view().type.getLayout()).getStrides();
-  const bool isContiguous = layer.view().block > 1 && strides[2] < strides[1];
-  return isContiguous && layer.view().block * s.gates <= widestTile ? width + line : width;
-}
-
 /// Binds the products of a layer's inputs with its weights, `rows` rows from time `t` on.
 Binding RnnEmitter::inputsAt(int64_t direction, AffineExpr t, int64_t rows) {
-  const int64_t width = inputsStride(), row = s.gates * width, element = bytesOf(DataType::F32);
+  const int64_t width = layer.view().width(), row = s.gates * width, element = bytesOf(DataType::F32);
   const int64_t index = isSequential ? 0 : direction;
   if (direction == 0)
     program.addRegion("inputs", program.number((isSequential ? 1 : s.directions) * s.steps * s.batch * row * element));
@@ -66,16 +55,15 @@ Binding RnnEmitter::inputOf(const At &at) {
   return states.bind("x", rows);
 }
 
-Binding RnnEmitter::stateBefore(const At &at) {
-  if (at.isFirst && states.startsApart(at.layer))
-    return states.bind("h", states.startOf(at.layer, at.direction));
-  return states.bind("h", states.stateAt(at.layer, at.direction, before(at)));
+Rows RnnEmitter::stateBefore(const At &at) {
+  return at.isFirst && states.startsApart(at.layer) ? states.startOf(at.layer, at.direction)
+                                                    : states.stateAt(at.layer, at.direction, before(at));
 }
 
 Rows RnnEmitter::cellsAt(int64_t layer, int64_t direction, AffineExpr t) {
   int64_t index = stack(layer, direction);
   return states.isTraining ? states.section(WorkspacePart::Cells, s.dhc, index, t)
-                           : states.scratch("cells", DataType::F32, s.dhc, index);
+                           : states.scratch("cells", DataType::F32, states.dhc, index);
 }
 
 Rows RnnEmitter::cellsStart(int64_t layer, int64_t direction) {
@@ -108,9 +96,17 @@ void RnnEmitter::addNext(Bindings &bindings, const At &at) {
     bindings.push_back(states.bind("h_next_rounded", states.factorAt(at.layer, at.direction, at.t)));
 }
 
-/// Returns the operands of the products, followed by those of the epilogue.
-RnnEmitter::Bindings RnnEmitter::gateBindings(const At &at) {
+/// Returns the operands of the products, followed by those of the epilogue. With open widths, emits the products with
+/// the state and returns the results of gates `first` to `end`.
+RnnEmitter::Bindings RnnEmitter::gateBindings(const At &at, int64_t first, int64_t end) {
   Bindings bindings;
+  if (separate) {
+    separate->emitIter(first == 2 ? resetOf(at) : stateBefore(at), first, end);
+    separate->bindGates(first, end, at.t, bindings);
+    if (isGru(rnn))
+      bindings.push_back(states.bind("h", stateBefore(at)));
+    return bindings;
+  }
   if (isMerged) {
     bindings.push_back(inputsAt(at.direction, at.t, s.batch));
     layer.bindSums("w", at.layer, at.direction, program, bindings);
@@ -121,7 +117,7 @@ RnnEmitter::Bindings RnnEmitter::gateBindings(const At &at) {
   if (context.roundsRows())
     bindings.push_back(states.bind("h_rounded", states.factorAt(at.layer, at.direction, before(at))));
   if (readsState())
-    bindings.push_back(stateBefore(at));
+    bindings.push_back(states.bind("h", stateBefore(at)));
   iter.bind("u", at.layer, at.direction, program, bindings);
   bindScales(context, /*isProjection=*/false, program, bindings);
   bias.bind("bias", at.layer, at.direction, program, bindings);
@@ -140,9 +136,12 @@ void RnnEmitter::addPerSequence(Bindings &bindings, const At &at) {
 //===----------------------------------------------------------------------===//
 
 void RnnEmitter::callCell(const At &at, bool independent) {
-  Bindings bindings = gateBindings(at);
+  Bindings bindings = gateBindings(at, 0, s.gates);
   if (isLstm(rnn)) {
-    peephole.bind("peephole", at.layer, at.direction, program, bindings);
+    if (separate)
+      separate->bindPeepholes(bindings);
+    else
+      peephole.bind("peephole", at.layer, at.direction, program, bindings);
     bool isStart = at.isFirst && states.isTraining;
     bindings.push_back(
         states.bind("c", isStart ? cellsStart(at.layer, at.direction) : cellsAt(at.layer, at.direction, before(at))));
@@ -163,29 +162,29 @@ void RnnEmitter::callProjection(const At &at, bool independent) {
   projection.bind("r", at.layer, at.direction, program, bindings);
   bindScales(context, /*isProjection=*/true, program, bindings);
   if (states.hasLengths) {
-    bindings.push_back(stateBefore(at));
+    bindings.push_back(states.bind("h", stateBefore(at)));
     rows.addVector(bindings, "remaining", rows.remainingAt(at.t));
   }
   addNext(bindings, at);
   program.call("rnn_projection", bindings, [&](StepEmitter &step) { emitProjection(step, context); }, independent);
 }
 
-/// Returns the bindings of both steps of a gru, including their intermediate results.
-RnnEmitter::Bindings RnnEmitter::gruBindings(const At &at) {
-  Bindings bindings = gateBindings(at);
-  bindings.push_back(states.bind("update", states.scratch("update", DataType::F32, s.dhc, at.direction)));
-  bindings.push_back(states.bind("reset", states.scratch("reset", context.factor(), s.dhc, at.direction)));
-  return bindings;
+/// Adds the intermediate results of both steps of a gru.
+void RnnEmitter::addReset(Bindings &bindings, const At &at) {
+  bindings.push_back(states.bind("update", states.scratch("update", DataType::F32, states.dhc, at.direction)));
+  bindings.push_back(states.bind("reset", resetOf(at)));
 }
 
 void RnnEmitter::callGruGates(const At &at, bool independent) {
-  Bindings bindings = gruBindings(at);
+  Bindings bindings = gateBindings(at, 0, 2);
+  addReset(bindings, at);
   addKept(bindings, at);
   program.call("rnn_gates", bindings, [&](StepEmitter &step) { emitGruGates(step, context); }, independent);
 }
 
 void RnnEmitter::callGruOutput(const At &at, bool independent) {
-  Bindings bindings = gruBindings(at);
+  Bindings bindings = gateBindings(at, 2, 3);
+  addReset(bindings, at);
   addPerSequence(bindings, at);
   addNext(bindings, at);
   addKept(bindings, at);
@@ -210,6 +209,8 @@ void RnnEmitter::emitStep(int64_t layer, ArrayRef<int64_t> directions, AffineExp
 
 /// Emits the products of the inputs of all time steps.
 void RnnEmitter::emitInputs(int64_t layer, ArrayRef<int64_t> directions) {
+  if (separate)
+    return separate->emitInputs();
   if (!isMerged)
     return;
   for (int64_t direction : directions) {
@@ -219,9 +220,8 @@ void RnnEmitter::emitInputs(int64_t layer, ArrayRef<int64_t> directions) {
     const int64_t row = s.batch == 1 && layer == 0 && !context.roundsRows() ? rnn.srcLayer.strides[0] : rows.first[0];
     x.type = MemRefType::get({s.steps * s.batch, s.slc}, x.type.getElementType(),
                              StridedLayoutAttr::get(builder.getContext(), rows.second, {row, rows.first[1]}));
-    const int64_t width = std::max<int64_t>(this->layer.view().width(), 2);
-    SmallVector<int64_t> shape = {s.steps * s.batch, s.gates, width},
-                         strides = {s.gates * inputsStride(), inputsStride(), 1};
+    const int64_t width = this->layer.view().width();
+    SmallVector<int64_t> shape = {s.steps * s.batch, s.gates, width}, strides = {s.gates * width, width, 1};
     if (s.gates == 1)
       shape.erase(shape.begin() + 1), strides.erase(strides.begin() + 1);
     inputs.type =
@@ -256,7 +256,7 @@ void RnnEmitter::emit() {
   emitScales(context, program);
   if (states.hasLengths)
     rows.emitRemaining();
-  emitRoundedInput();
+  emitInputFactors();
   for (int64_t layer = 0; layer < s.layers; ++layer) {
     emitStart(layer);
     const int64_t directions[] = {0, 1};
@@ -273,8 +273,6 @@ void quern::emitRnn(ModuleOp module, const VerifiedProblem &problem) {
   const RnnDesc &rnn = std::get<Boxed<RnnDesc>>(problem.desc.op);
   if (rnn.prop == PropKind::Backward)
     RnnBackwardEmitter(module, problem).emit();
-  else if (hasOpenWidths(rnn))
-    emitOpenWidths(module, problem);
   else
     RnnEmitter(module, problem).emit();
 }

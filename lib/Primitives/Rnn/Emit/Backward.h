@@ -163,7 +163,7 @@ private:
   int64_t everyStep(int64_t row) const { return states.isOpen() ? mlir::ShapedType::kDynamic : s.batch * row; }
   /// Returns true if the rows of all steps have a constant distance, so that time and sequences form one dim.
   bool isEven(const Rows &at, int64_t timeStride) const {
-    return s.batch == 1 || s.steps == 1 || timeStride == s.batch * at.row;
+    return s.batch == 1 || s.steps == 1 || timeStride == s.batch * at.row.number;
   }
   int64_t widestFactor() const { return std::max(std::max(s.slc, s.sic), s.dic); }
   bool overwrites() const { return (rnn.flags & RnnDiffWeightsOverwrite) != 0; }

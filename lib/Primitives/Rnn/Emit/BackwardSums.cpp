@@ -42,17 +42,18 @@ void addColumns(StepEmitter &step, ArrayRef<utils::IteratorType> kinds) {
 Binding RnnBackwardEmitter::allOf(StringRef name, const Rows &from, int64_t timeStride) const {
   Binding binding = states.bind(name, states.isOpen() ? states.ofAll(from) : from);
   Type element = binding.type.getElementType();
+  const int64_t channels = from.channels.number, row = from.row.number;
   if (states.isOpen()) {
-    binding.type = MemRefType::get({ShapedType::kDynamic, from.channels}, element,
-                                   StridedLayoutAttr::get(builder.getContext(), 0, {from.row, from.channel}));
+    binding.type = MemRefType::get({ShapedType::kDynamic, channels}, element,
+                                   StridedLayoutAttr::get(builder.getContext(), 0, {row, from.channel}));
   } else if (isEven(from, timeStride)) {
-    const int64_t row = s.batch == 1 ? timeStride : from.row;
-    binding.type = MemRefType::get({count(Span::All), from.channels}, element,
-                                   StridedLayoutAttr::get(builder.getContext(), from.offset, {row, from.channel}));
+    const int64_t every = s.batch == 1 ? timeStride : row;
+    binding.type = MemRefType::get({count(Span::All), channels}, element,
+                                   StridedLayoutAttr::get(builder.getContext(), from.offset, {every, from.channel}));
   } else {
     binding.type = MemRefType::get(
-        {s.steps, s.batch, from.channels}, element,
-        StridedLayoutAttr::get(builder.getContext(), from.offset, {timeStride, from.row, from.channel}));
+        {s.steps, s.batch, channels}, element,
+        StridedLayoutAttr::get(builder.getContext(), from.offset, {timeStride, row, from.channel}));
   }
   return binding;
 }
@@ -60,7 +61,7 @@ Binding RnnBackwardEmitter::allOf(StringRef name, const Rows &from, int64_t time
 Binding RnnBackwardEmitter::factor(llvm::function_ref<Rows(AffineExpr)> at, int64_t timeStride, int64_t direction) {
   // With a single channel, the product may be a sum of one element, which needs K as one loop: uneven rows are copied.
   const Rows first = at(program.number(0));
-  if (!states.hasLengths && !states.isOpen() && (isEven(first, timeStride) || first.channels > 1))
+  if (!states.hasLengths && !states.isOpen() && (isEven(first, timeStride) || first.channels.number > 1))
     return allOf("x", first, timeStride);
   AffineExpr t = program.beginLoop(states.steps());
   Rows from = at(t);
@@ -195,10 +196,10 @@ void RnnBackwardEmitter::emitOuter(const Outer &outer, Binding left, Binding rig
     });
   });
   for (int64_t gate = 0; gate < gates && !isDirect; ++gate) {
-    Rows sums{dense, DataType::F32, outputs, gates * outputs, 1, 0, -1, program.number(gate * outputs * 4), inputs};
-    Rows result{place.buffer, DataType::F32, outputs, ofInput,
-                ofOutput,     desc.offset0,  -1,      place.bytes + gate * ofGate * bytesOf(DataType::F32),
-                inputs};
+    Rows sums{dense, DataType::F32, outputs, gates * outputs, 1, 0, program.number(gate * outputs * 4), inputs};
+    Rows result{place.buffer, DataType::F32, outputs,
+                ofInput,      ofOutput,      desc.offset0,
+                place.bytes + gate * ofGate * bytesOf(DataType::F32), inputs};
     rows.emitCopy("rnn_weights_diff", sums, result, [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
       return overwrites() ? in[0] : arith::AddFOp::create(b, loc, in.back(), in[0]).getResult();
     });
@@ -249,14 +250,14 @@ void RnnBackwardEmitter::emitWeightsDiff(int64_t layer, int64_t direction) {
       for (int64_t below = isStacked() ? 0 : direction; below < (isStacked() ? 2 : direction + 1); ++below) {
         auto x = [&](AffineExpr t) { return stateAfter(layer - 1, below, t); };
         outer.firstRow = isStacked() ? below * s.dic : 0;
-        emitOuter(outer, factor(x, everyStep(x(start).row), direction), gradients(factorsOf("delta"), every));
+        emitOuter(outer, factor(x, everyStep(x(start).row.number), direction), gradients(factorsOf("delta"), every));
       }
     }
   }
   if (!rnn.diffWeightsIter.isZero()) {
     Outer outer{"diff_weights_iter", rnn.diffWeightsIter, layer, direction, 0, iterGates()};
     auto h = [&](AffineExpr t) { return stateBefore(layer, direction, t); };
-    emitOuter(outer, factor(h, everyStep(h(start).row), direction), gradients(factorsOf(iterDelta()), iterGates()));
+    emitOuter(outer, factor(h, everyStep(h(start).row.number), direction), gradients(factorsOf(iterDelta()), iterGates()));
     if (hasResetFirst()) {
       outer.gates = {2, 1};
       Rows reset = states.ofSteps("reset", context.state(), s.dhc, direction, start);

@@ -65,6 +65,9 @@ void emitProjection(emission::StepEmitter &step, const CellContext &context);
 /// Reference/Rnn/Cells.h). `builder` inserts into a body.
 mlir::Value emitStored(mlir::OpBuilder &builder, mlir::Location loc, const CellContext &context, mlir::Value number);
 mlir::Value emitNumber(mlir::OpBuilder &builder, mlir::Location loc, const CellContext &context, mlir::Value stored);
+/// Converts a state between the types of two tensors or regions.
+mlir::Value emitState(mlir::OpBuilder &builder, mlir::Location loc, const CellContext &context, mlir::Value state,
+                      DataType from, DataType to);
 
 } // namespace quern::rnn
 

@@ -10,6 +10,7 @@
 #define QUERN_PRIMITIVES_RNN_EMIT_EMITTER_H
 
 #include "Primitives/Rnn/Emit/RowSteps.h"
+#include "Primitives/Rnn/Emit/SeparateGates.h"
 #include "Primitives/Rnn/Emit/Weights.h"
 #include "Primitives/Rnn/Layouts.h"
 
@@ -23,9 +24,14 @@ public:
         iter("weights_iter", rnn.weightsIter, problem, module.getContext()),
         projection("weights_projection", rnn.weightsProjection, problem, module.getContext()), bias("bias", rnn.bias),
         peephole("weights_peephole", rnn.weightsPeephole),
-        context{rnn, problem.desc.attr, s, layer.view(), iter.view(), projection.view()}, isMerged(mergesInputs(rnn)),
-        isSequential(s.directions == 2 && weightsExceedCache(rnn)), program(module, States::openBatch(problem)),
-        states(problem, context, program), rows(rnn, s, program, states) {}
+        context{rnn,         problem.desc.attr, s,
+                layer.view(), iter.view(),       projection.view(),
+                States::memoryOf(problem)},
+        isMerged(mergesInputs(rnn)), isSequential(s.directions == 2 && weightsExceedCache(rnn)),
+        program(module, States::openBatch(problem)), states(problem, context, program), rows(rnn, s, program, states) {
+    if (hasOpenWidths(rnn))
+      separate.emplace(rnn, s, program, states);
+  }
   void emit();
 
 private:
@@ -46,7 +52,7 @@ private:
 
   void emitHeader();
   void emitHeaderSize(int dim, int64_t byte);
-  void emitRoundedInput();
+  void emitInputFactors();
   void emitStart(int64_t layer);
   void emitInputs(int64_t layer, llvm::ArrayRef<int64_t> directions);
   /// Emits all steps over time in these directions.
@@ -62,16 +68,16 @@ private:
   void callGruGates(const At &at, bool independent);
   void callGruOutput(const At &at, bool independent);
 
-  Bindings gateBindings(const At &at);
-  Bindings gruBindings(const At &at);
+  Bindings gateBindings(const At &at, int64_t first, int64_t end);
+  void addReset(Bindings &bindings, const At &at);
+  Rows resetOf(const At &at) { return states.scratch("reset", context.factor(), states.dhc, at.direction); }
   void addPerSequence(Bindings &bindings, const At &at);
   void addUnprojected(Bindings &bindings, const At &at);
   void addNext(Bindings &bindings, const At &at);
   void addKept(Bindings &bindings, const At &at);
   emission::Binding inputOf(const At &at);
-  int64_t inputsStride() const;
   emission::Binding inputsAt(int64_t direction, mlir::AffineExpr t, int64_t rows);
-  emission::Binding stateBefore(const At &at);
+  Rows stateBefore(const At &at);
   /// Returns true if the first step of a loop over time is a separate call.
   bool startsApart(int64_t layer) const { return states.startsApart(layer) || (states.isTraining && isLstm(rnn)); }
   Rows cellsAt(int64_t layer, int64_t direction, mlir::AffineExpr t);
@@ -89,6 +95,7 @@ private:
   emission::Program program;
   States states;
   const RowSteps rows;
+  std::optional<SeparateGates> separate; ///< the products if the widths are open
 };
 
 } // namespace quern::rnn

@@ -43,6 +43,12 @@ Value rnn::emitNumber(OpBuilder &b, Location loc, const CellContext &context, Va
   return arith::DivFOp::create(b, loc, number, constant(context.attr.rnn.dataScale));
 }
 
+Value rnn::emitState(OpBuilder &b, Location loc, const CellContext &context, Value state, DataType from, DataType to) {
+  if (from == to || !isQuantized(context.rnn))
+    return converted(b, loc, state, from, to, b.getF32Type());
+  return to == DataType::F32 ? emitNumber(b, loc, context, state) : emitStored(b, loc, context, state);
+}
+
 Epilogue::Epilogue(StepEmitter &step, const CellContext &context, int64_t channels)
     : step(step), context(context), channels(channels), n(step.builder.getAffineDimExpr(0)),
       o(step.builder.getAffineDimExpr(1)), loc(step.locationOf("gates and state")) {}

@@ -285,38 +285,38 @@ void rnn::addTransposedProduct(StepEmitter &step, const Sums &sums, Value gradie
   ProductEmitter(step, sums, gradients, rows, weights, view, fpmath).emit(/*isTransposed=*/true);
 }
 
-/// Sets `sums` to the product of x and weights, in loops of these kinds with these indexing maps.
-static void addProductBy(StepEmitter &step, Value sums, Value x, Value weights, ArrayRef<AffineMap> maps,
-                         ArrayRef<utils::IteratorType> kinds) {
-  clearSums(step, sums, 0, 1);
-  linalg::GenericOp::create(
-      step.builder, step.loc, ValueRange{x, weights}, ValueRange{sums}, maps, kinds,
+/// Adds the products of two factors to `sums`, in loops of these kinds with these indexing maps.
+static linalg::GenericOp addProductBy(StepEmitter &step, Value sums, Value left, Value right, ArrayRef<AffineMap> maps,
+                                      ArrayRef<utils::IteratorType> kinds) {
+  return linalg::GenericOp::create(
+      step.builder, step.loc, ValueRange{left, right}, ValueRange{sums}, maps, kinds,
       [](OpBuilder &inner, Location at, ValueRange in) {
         Value term = arith::MulFOp::create(inner, at, inF32(inner, at, in[0]), inF32(inner, at, in[1]), anyOrder);
         linalg::YieldOp::create(inner, at, arith::AddFOp::create(inner, at, in[2], term, anyOrder).getResult());
       });
 }
 
-void rnn::addPlainProduct(StepEmitter &step, Value sums, Value x, Value weights) {
-  using enum utils::IteratorType;
-  AffineExpr n, o, k;
-  bindDims(step.builder.getContext(), n, o, k);
-  auto mapOf = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(3, 0, results, step.builder.getContext()); };
-  addProductBy(step, sums, x, weights, {mapOf({n, k}), mapOf({k, o}), mapOf({n, o})}, {parallel, parallel, reduction});
-}
-
-void rnn::addPanelProduct(StepEmitter &step, Value sums, Value x, Value weights) {
+void rnn::addSeparateProduct(StepEmitter &step, Value sums, Value x, Value weights) {
   using enum utils::IteratorType;
   const auto type = cast<MemRefType>(weights.getType());
-  const int64_t block = type.getDimSize(2), kPack = type.getRank() > 3 ? type.getDimSize(3) : 1;
-  AffineExpr n, panel, column, k;
-  bindDims(step.builder.getContext(), n, panel, column, k);
-  SmallVector<AffineExpr> address = {panel, k.floorDiv(kPack), column};
-  if (kPack > 1)
-    address.push_back(k % kPack);
-  auto mapOf = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(4, 0, results, step.builder.getContext()); };
-  addProductBy(step, sums, x, weights, {mapOf({n, k}), mapOf(address), mapOf({n, panel * block + column})},
-               {parallel, parallel, parallel, reduction});
+  const unsigned rank = static_cast<unsigned>(type.getRank()), k = rank > 2 ? 3 : 2;
+  auto dim = [&](unsigned loop) { return step.builder.getAffineDimExpr(loop); };
+  SmallVector<AffineExpr> address = {dim(k), dim(1)};
+  AffineExpr output = dim(1);
+  if (rank > 2) { // loop 1 counts panels, loop 2 their columns
+    const int64_t kPack = rank > 3 ? type.getDimSize(3) : 1;
+    address = {dim(1), dim(k).floorDiv(kPack), dim(2)};
+    if (kPack > 1)
+      address.push_back(dim(k) % kPack);
+    output = dim(1) * type.getDimSize(2) + dim(2);
+  }
+  auto mapOf = [&](ArrayRef<AffineExpr> results) {
+    return AffineMap::get(k + 1, 0, results, step.builder.getContext());
+  };
+  SmallVector<utils::IteratorType> kinds(k, parallel);
+  kinds.push_back(reduction);
+  clearSums(step, sums, 0, 1);
+  addProductBy(step, sums, x, weights, {mapOf({dim(0), dim(k)}), mapOf(address), mapOf({dim(0), output})}, kinds);
 }
 
 void rnn::addOuterProduct(StepEmitter &step, Value sums, Value left, Value right, FpmathMode fpmath) {
@@ -333,12 +333,7 @@ void rnn::addOuterProduct(StepEmitter &step, Value sums, Value left, Value right
   AffineMap maps[] = {dimsOf({{ofSums, loops}, {0, 1}}), dimsOf({{ofSums, loops}, {1, ofSums}}), dimsOf({{0, ofSums}})};
   SmallVector<utils::IteratorType> kinds(ofSums, utils::IteratorType::parallel);
   kinds.append(ofK, utils::IteratorType::reduction);
-  auto op = linalg::GenericOp::create(
-      b, step.loc, ValueRange{left, right}, ValueRange{sums}, maps, kinds,
-      [](OpBuilder &inner, Location at, ValueRange in) {
-        Value term = arith::MulFOp::create(inner, at, inF32(inner, at, in[0]), inF32(inner, at, in[1]), anyOrder);
-        linalg::YieldOp::create(inner, at, arith::AddFOp::create(inner, at, in[2], term, anyOrder).getResult());
-      });
+  linalg::GenericOp op = addProductBy(step, sums, left, right, maps, kinds);
   auto isF32 = [](Value factor) { return cast<MemRefType>(factor.getType()).getElementType().isF32(); };
   if ((isF32(left) || isF32(right)) && mayRound(fpmath))
     addRelaxation(op, Relaxation::Bf16);

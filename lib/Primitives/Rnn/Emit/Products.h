@@ -48,11 +48,10 @@ Sums clearSums(emission::StepEmitter &step, mlir::Value memref, int64_t firstGat
 /// Adds x, [N][K] of type `rows`, times the sums' gates of `weights`. Factors in f32 may be rounded as `fpmath` allows.
 void addProduct(emission::StepEmitter &step, const Sums &sums, mlir::Value x, DataType rows, mlir::Value weights,
                 const WeightsView &view, FpmathMode fpmath);
-/// Sets `sums`, [N, O], to x, [N, K], times `weights`, [K, O].
-void addPlainProduct(emission::StepEmitter &step, mlir::Value sums, mlir::Value x, mlir::Value weights);
-/// Like addPlainProduct(), but with weights in panels: [panels][K][block], or [panels][groups][block][kPack] with
-/// groups of kPack values of K, the last of which may be incomplete. The sums have whole panels.
-void addPanelProduct(emission::StepEmitter &step, mlir::Value sums, mlir::Value x, mlir::Value weights);
+/// Sets `sums`, [N, O], to x, [N, K], times `weights`: [K, O], or in panels: [panels][K][block], or
+/// [panels][groups][block][kPack] with groups of kPack values of K, the last of which may be incomplete. With panels,
+/// the sums have whole panels.
+void addSeparateProduct(emission::StepEmitter &step, mlir::Value sums, mlir::Value x, mlir::Value weights);
 /// Adds gradients, [N][gate][K] of type `rows`, times transposed weights, summed over the gates.
 void addTransposedProduct(emission::StepEmitter &step, const Sums &sums, mlir::Value gradients, DataType rows,
                           mlir::Value weights, const WeightsView &view, FpmathMode fpmath);

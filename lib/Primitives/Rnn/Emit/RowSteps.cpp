@@ -30,8 +30,7 @@ Value rnn::firstIfAlive(OpBuilder &b, Location loc, ValueRange in) { // in.back(
 void RowSteps::addVector(Bindings &bindings, StringRef name, const Rows &vector) const {
   Builder builder(program.number(0).getContext());
   Binding binding = states.bind(name, vector);
-  SmallVector<int64_t> strides = {vector.openRow >= 0 ? ShapedType::kDynamic : vector.row};
-  auto layout = StridedLayoutAttr::get(builder.getContext(), vector.offset, strides);
+  auto layout = StridedLayoutAttr::get(builder.getContext(), vector.offset, {vector.row.number});
   binding.type = MemRefType::get({binding.type.getDimSize(0)}, binding.type.getElementType(), layout);
   bindings.push_back(binding);
 }
@@ -86,7 +85,7 @@ void RowSteps::emitRemaining() const {
   auto constant = [](OpBuilder &b, Location at, int32_t value) -> Value {
     return arith::ConstantOp::create(b, at, b.getI32IntegerAttr(value));
   };
-  Rows lengths{"seq_lengths", DataType::S32, 1, desc.strides[0], 1, desc.offset0, -1, program.number(0)};
+  Rows lengths{"seq_lengths", DataType::S32, 1, desc.strides[0], 1, desc.offset0, program.number(0)};
   call("rnn_lengths", lengths, remainingAt(program.number(0)), [&](OpBuilder &b, Location at, Value length) -> Value {
     return arith::MaxSIOp::create(b, at, length, constant(b, at, 0));
   });

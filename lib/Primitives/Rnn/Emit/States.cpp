@@ -17,8 +17,10 @@ States::States(const VerifiedProblem &problem, const CellContext &context, Progr
     : padding(isBackward(context.rnn) && context.shape.isOpen() ? chunkRows : 0),
       isTraining(context.rnn.prop == PropKind::ForwardTraining),
       isKept(isTraining && !context.rnn.weightsProjection.isZero()), hasLengths(!context.rnn.seqLengths.isZero()),
-      problem(problem), rnn(context.rnn), s(context.shape), program(program), state(context.state()),
-      factor(context.factor()) {
+      sequences(context.shape.batch, openBatch(problem)),
+      slc(context.shape.slc, openWidth(problem, 2)), sic(context.shape.sic, openWidth(problem, 4)),
+      dhc(context.shape.dhc, sic.entry), dic(context.shape.dic, sic.entry), problem(problem), rnn(context.rnn),
+      s(context.shape), program(program), state(context.memory), factor(context.factor()) {
   for (const ArgumentInfo &argument : problem.arguments)
     sizeCount += argument.runtimeSizes();
   const bool isGradient = rnn.prop == PropKind::Backward;
@@ -29,10 +31,11 @@ States::States(const VerifiedProblem &problem, const CellContext &context, Progr
   countsSteps = hasLengths && !isTraining && !isGradient && s.steps != 1 && rnn.seqLengths.offset0 == 0;
 }
 
+/// With open widths, the first step would need separate kernels, because it reads memory with another stride.
 bool States::canBeResult() const {
   const TensorDesc &dst = rnn.dstLayer;
-  return !isKept && !hasLengths && dst.dataType == state && rnn.direction != RnnDirection::BidirectionalSum &&
-         dst.strides[2] == 1;
+  return !isKept && !hasLengths && !hasOpenWidths(rnn) && dst.dataType == state &&
+         rnn.direction != RnnDirection::BidirectionalSum && dst.strides[2] == 1;
 }
 
 int64_t States::indexOf(const VerifiedProblem &problem, StringRef name, int dim, bool isStride) {
@@ -64,32 +67,50 @@ int64_t States::workspaceSize(int size) const {
   return index;
 }
 
+int64_t States::openWidth(const VerifiedProblem &problem, int dim) {
+  const RnnDesc &rnn = std::get<Boxed<RnnDesc>>(problem.desc.op);
+  return hasOpenWidths(rnn) ? indexOf(problem, "weights_layer", dim, false) : -1;
+}
+
+DataType States::memoryOf(const VerifiedProblem &problem) {
+  for (const ArgumentInfo &copy : problem.intermediates)
+    if (copy.index == arg::src)
+      return copy.desc.dataType;
+  return std::get<Boxed<RnnDesc>>(problem.desc.op)->srcLayer.dataType;
+}
+
 Rows States::ofAll(Rows rows) const {
-  if (isOpen())
-    rows.openCount = workspaceSize(WorkspaceRows);
-  else
-    rows.count = s.steps * s.batch;
+  rows.count = isOpen() ? Extent(runtimeDim, workspaceSize(WorkspaceRows)) : Extent(s.steps * s.batch);
   return rows;
 }
 
-AffineExpr States::dimOf(StringRef name, const TensorDesc &desc, int dim) const {
-  return desc.dims[dim] == runtimeDim ? program.size(indexOf(problem, name, dim, false)) : number(desc.dims[dim]);
+Extent States::dimOf(StringRef name, const TensorDesc &desc, int dim) const {
+  return {desc.dims[dim], desc.dims[dim] == runtimeDim ? indexOf(problem, name, dim, false) : -1};
 }
 
-AffineExpr States::strideOf(StringRef name, const TensorDesc &desc, int dim) const {
-  return desc.strides[dim] == runtimeDim ? program.size(indexOf(problem, name, dim, true)) : number(desc.strides[dim]);
+Extent States::strideOf(StringRef name, const TensorDesc &desc, int dim) const {
+  return {desc.strides[dim], desc.strides[dim] == runtimeDim ? indexOf(problem, name, dim, true) : -1};
 }
 
-AffineExpr States::blocksOf(StringRef name, const TensorDesc &desc, int dim) const {
+Extent States::blocksOf(StringRef name, const TensorDesc &desc, int dim) const {
   int64_t blocks[maxDims];
   desc.blockSizes(blocks);
   if (blocks[dim] == 1)
     return dimOf(name, desc, dim);
   if (desc.dims[dim] != runtimeDim)
-    return number(llvm::divideCeil(desc.dims[dim], blocks[dim]));
+    return static_cast<int64_t>(llvm::divideCeil(desc.dims[dim], blocks[dim]));
   const int64_t behind =
       llvm::count_if(llvm::seq(dim, desc.ndims), [&](int d) { return desc.dims[d] == runtimeDim && blocks[d] > 1; });
-  return program.size(indexOf(problem, name, 0, false) + desc.runtimeSizes() - behind);
+  return {runtimeDim, indexOf(problem, name, 0, false) + desc.runtimeSizes() - behind};
+}
+
+Extent States::computed(AffineExpr value) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(value))
+    return constant.getValue();
+  if (auto entry = dyn_cast<AffineSymbolExpr>(value))
+    return {runtimeDim, entry.getPosition()};
+  program.addSize(value);
+  return {runtimeDim, sizeCount + countsSteps + computedCount++};
 }
 
 void States::addRegion(StringRef name, AffineExpr bytes) {
@@ -101,44 +122,66 @@ Binding States::bind(StringRef name, const Rows &rows) const {
   MLIRContext *context = rows.bytes.getContext();
   Builder builder(context);
   Type element = elementType(rows.type, builder);
-  int64_t n = rows.openCount >= 0 ? ShapedType::kDynamic : rows.count >= 0 ? rows.count : s.batch;
-  int64_t stride = rows.openRow >= 0 ? ShapedType::kDynamic : rows.row;
-  bool isDense = rows.offset == 0 && rows.channel == 1 && stride == rows.channels;
-  MemRefType type = isDense ? MemRefType::get({n, rows.channels}, element)
-                            : MemRefType::get({n, rows.channels}, element,
-                                              StridedLayoutAttr::get(context, rows.offset, {stride, rows.channel}));
+  if (rows.channels.isOpen())
+    return bind(name, {rows.buffer, rows.bytes}, rows.type,
+                {{rows.count.value_or(sequences), rows.row}, {rows.channels, rows.channel}}, rows.offset);
+  const int64_t n = rows.count.value_or(sequences).number, channels = rows.channels.number;
+  bool isDense = rows.offset == 0 && rows.channel == 1 && rows.row == rows.channels;
+  MemRefType type =
+      isDense ? MemRefType::get({n, channels}, element)
+              : MemRefType::get({n, channels}, element,
+                                StridedLayoutAttr::get(context, rows.offset, {rows.row.number, rows.channel}));
   Binding binding{name.str(), type, {rows.buffer, rows.bytes}};
-  binding.openDim = rows.openCount;
-  if (rows.openRow >= 0)
-    binding.openStrides.push_back(rows.openRow);
+  binding.openDim = rows.count ? rows.count->entry : -1;
+  if (rows.row.isOpen())
+    binding.openStrides.push_back(rows.row.entry);
+  return binding;
+}
+
+Binding States::bind(StringRef name, BufferOffset place, DataType type, ArrayRef<Dim> dims, int64_t offset) const {
+  static_assert(runtimeDim == ShapedType::kDynamic);
+  Builder builder(place.bytes.getContext());
+  Binding binding{name.str(), {}, std::move(place)};
+  SmallVector<int64_t> shape, strides;
+  for (const auto &[size, stride] : dims) {
+    shape.push_back(size.number), strides.push_back(stride.number);
+    if (size.isOpen())
+      binding.openDims.push_back(size.entry);
+    if (stride.isOpen())
+      binding.openStrides.push_back(stride.entry);
+  }
+  binding.type = MemRefType::get(shape, elementType(type, builder),
+                                 StridedLayoutAttr::get(builder.getContext(), offset, strides));
   return binding;
 }
 
 Rows States::tensor(StringRef name, const TensorDesc &desc, ArrayRef<AffineExpr> at) const {
   auto rowDim = static_cast<int>(at.size());
-  Rows rows{name.str(),  desc.dataType, desc.dims[rowDim + 1], desc.strides[rowDim], desc.strides[rowDim + 1],
-            desc.offset0};
-  if (rows.row == runtimeDim)
-    rows.openRow = indexOf(problem, name, rowDim, true);
-  rows.bytes = number(0);
+  Rows rows{name.str(),
+            desc.dataType,
+            dimOf(name, desc, rowDim + 1),
+            strideOf(name, desc, rowDim),
+            desc.strides[rowDim + 1],
+            desc.offset0,
+            number(0)};
   for (auto [dim, index] : llvm::enumerate(at))
-    rows.bytes = rows.bytes + index * (strideOf(name, desc, static_cast<int>(dim)) * bytesOf(desc.dataType));
+    rows.bytes = rows.bytes + index * (expr(strideOf(name, desc, static_cast<int>(dim))) * bytesOf(desc.dataType));
   return rows;
 }
 
-Rows States::scratch(StringRef name, DataType type, int64_t channels, int64_t index) {
-  const int64_t matrix = channels * bytesOf(type);
+Rows States::scratch(StringRef name, DataType type, Extent channels, int64_t index) {
+  const AffineExpr row = expr(channels) * bytesOf(type);
   bool isPerLayer = name == "cells";
-  addRegion(name, batch() * (matrix * s.directions * (isPerLayer ? s.layers : 1)));
-  return {name.str(), type, channels, channels, 1, 0, -1, batch() * (matrix * index)};
+  addRegion(name, batch() * (row * (s.directions * (isPerLayer ? s.layers : 1))));
+  return {name.str(), type, channels, channels, 1, 0, batch() * (row * index)};
 }
 
-Rows States::ofSteps(StringRef name, DataType type, int64_t channels, int64_t direction, AffineExpr t,
+Rows States::ofSteps(StringRef name, DataType type, Extent channels, int64_t direction, AffineExpr t,
                      AffineExpr slots) {
-  const int64_t row = channels * bytesOf(type);
+  const AffineExpr row = expr(channels) * bytesOf(type);
   AffineExpr whole = ((slots ? slots : steps()) * batch() + padding) * row;
   addRegion(name, whole * s.directions);
-  return {name.str(), type, channels, channels, 1, 0, -1, t * (batch() * row) + whole * direction};
+  return {name.str(), type, channels, channels, 1, 0, t * (batch() * row) + whole * direction};
 }
 
 Rows States::section(WorkspacePart part, int64_t channels, int64_t index, AffineExpr t) const {
@@ -150,14 +193,15 @@ Rows States::section(WorkspacePart part, int64_t channels, int64_t index, Affine
   bytes = bytes + (t ? steps() : number(1)) * stepBytes * index;
   if (t)
     bytes = bytes + t * stepBytes;
-  return {"workspace", found.desc.dataType, channels, channels, 1, 0, -1, bytes};
+  return {"workspace", found.desc.dataType, channels, channels, 1, 0, bytes};
 }
 
 Rows States::stackOf(StringRef name, DataType type, int64_t layer, AffineExpr t) {
-  const int64_t row = s.directions * s.dic, rowBytes = row * bytesOf(type);
+  const Extent row = s.directions == 1 ? dic : Extent(s.directions * s.dic);
+  const AffineExpr rowBytes = expr(row) * bytesOf(type);
   std::string own = name.str() + std::to_string(layer % 2);
   addRegion(own, (steps() + 2) * (batch() * rowBytes));
-  return {own, type, row, row, 1, 0, -1, (t + 1) * (batch() * rowBytes)};
+  return {own, type, row, row, 1, 0, (t + 1) * (batch() * rowBytes)};
 }
 
 Rows States::statesAt(int64_t layer, AffineExpr t) { return stackOf("states", state, layer, t); }
@@ -165,7 +209,7 @@ Rows States::factorsAt(int64_t layer, AffineExpr t) { return stackOf("factors", 
 
 Rows States::factorAt(int64_t layer, int64_t direction, AffineExpr t) {
   Rows rows = factorsAt(layer, t);
-  rows.channels = s.dic;
+  rows.channels = dic;
   rows.bytes = rows.bytes + direction * s.dic * bytesOf(factor);
   return rows;
 }
@@ -175,27 +219,27 @@ Rows States::startFactorOf(int64_t layer, int64_t direction) {
 }
 
 Rows States::inputFactorsAt(AffineExpr t) {
-  const int64_t rowBytes = s.slc * bytesOf(factor);
+  const AffineExpr rowBytes = expr(slc) * bytesOf(factor);
   addRegion("inputs_rounded", steps() * (batch() * rowBytes));
-  return {"inputs_rounded", factor, s.slc, s.slc, 1, 0, -1, t * (batch() * rowBytes)};
+  return {"inputs_rounded", factor, slc, slc, 1, 0, t * (batch() * rowBytes)};
 }
 
 Rows States::stackedAt(AffineExpr t) {
   const int64_t row = s.directions * s.dic, rowBytes = row * bytesOf(state);
   addRegion("stacked", steps() * (batch() * rowBytes));
-  return {"stacked", state, row, row, 1, 0, -1, t * (batch() * rowBytes)};
+  return {"stacked", state, row, row, 1, 0, t * (batch() * rowBytes)};
 }
 
 Rows States::scratchOfSteps(StringRef name, DataType type) {
   addRegion(name, (steps() * batch() + padding) * bytesOf(type));
-  return {name.str(), type, 1, 1, 1, 0, -1, number(0)};
+  return {name.str(), type, 1, 1, 1, 0, number(0)};
 }
 
 Rows States::stateAt(int64_t layer, int64_t direction, AffineExpr t) {
   if (isKept)
     return section(WorkspacePart::States, s.dic, layer * s.directions + direction, t);
   Rows rows = isResult(layer) ? tensor("dst_layer", rnn.dstLayer, t) : statesAt(layer, t);
-  rows.channels = s.dic;
+  rows.channels = dic;
   rows.bytes = rows.bytes + direction * s.dic * bytesOf(state);
   return rows;
 }
@@ -214,12 +258,12 @@ Rows States::startOf(int64_t layer, int64_t direction) {
   if (!startsApart(layer))
     return stateAt(layer, direction, isReversed(direction) ? stepsDone() : number(-1));
   Rows rows = stateAt(layer, direction, number(0));
-  if (s.steps == 1 || rows.openRow >= 0)
-    return scratch("start", state, s.sic, direction);
-  const int64_t row = std::max(rows.row, s.sic); // the stride is meaningless for a single sequence
+  if (s.steps == 1 || rows.row.isOpen())
+    return scratch("start", state, sic, direction);
+  const int64_t row = std::max(rows.row.number, s.sic); // the stride is meaningless for a single sequence
   addRegion("start", batch() * (row * bytesOf(state) * s.directions) + rows.offset * bytesOf(state));
   rows.buffer = "start";
-  rows.channels = s.sic;
+  rows.channels = sic;
   rows.bytes = batch() * (row * bytesOf(state) * direction);
   return rows;
 }

@@ -20,18 +20,28 @@
 #include "Primitives/Rnn/Emit/Cell.h"
 #include "Primitives/Rnn/Workspace.h"
 
+#include <optional>
+
 namespace quern::rnn {
+
+/// A number of elements: a constant, or an entry of the list of runtime sizes.
+struct Extent {
+  Extent(int64_t number = 0, int64_t entry = -1) // NOLINT(google-explicit-constructor): every number is an extent
+      : number(number), entry(entry) {}
+  bool isOpen() const { return entry >= 0; }
+  bool operator==(const Extent &) const = default;
+  int64_t number; ///< runtimeDim if it is open
+  int64_t entry;  ///< -1: known
+};
 
 /// A matrix [N][channels] at a given time, layer and direction.
 struct Rows {
   std::string buffer;
   DataType type = DataType::F32;
-  int64_t channels = 0;
-  int64_t row = 0, channel = 1, offset = 0; ///< strides and offset in elements, equal for all matrices of the buffer
-  int64_t openRow = -1;                     ///< entry of the row stride in the list of sizes; -1: known
+  Extent channels, row;
+  int64_t channel = 1, offset = 0; ///< strides and offset in elements, equal for all matrices of the buffer
   mlir::AffineExpr bytes;
-  int64_t count = -1;     ///< number of rows; -1: N
-  int64_t openCount = -1; ///< entry of the number of rows in the list of sizes; -1: known
+  std::optional<Extent> count = std::nullopt; ///< number of rows; absent: N
 };
 
 class States {
@@ -40,11 +50,16 @@ public:
 
   /// Binds a matrix as an argument of a step.
   emission::Binding bind(llvm::StringRef name, const Rows &rows) const;
+  struct Dim {
+    Extent size, stride;
+  };
+  emission::Binding bind(llvm::StringRef name, emission::BufferOffset place, DataType type, llvm::ArrayRef<Dim> dims,
+                         int64_t offset) const;
   /// Returns the matrix of a tensor of the problem at these indices of the dims before N; the dims after N are the
   /// channels.
   Rows tensor(llvm::StringRef name, const TensorDesc &desc, llvm::ArrayRef<mlir::AffineExpr> at) const;
   /// Returns a dense matrix in region `name`. `index` counts directions, or layers and directions.
-  Rows scratch(llvm::StringRef name, DataType type, int64_t channels, int64_t index);
+  Rows scratch(llvm::StringRef name, DataType type, Extent channels, int64_t index);
   Rows section(WorkspacePart part, int64_t channels, int64_t index, mlir::AffineExpr t = {}) const;
 
   Rows stateAt(int64_t layer, int64_t direction, mlir::AffineExpr t);
@@ -60,7 +75,7 @@ public:
   Rows stackedAt(mlir::AffineExpr t);
   /// Returns the matrix at slot `t` of a region [D][`slots`][N][channels]. `slots` defaults to T. `padding` rows follow
   /// each direction.
-  Rows ofSteps(llvm::StringRef name, DataType type, int64_t channels, int64_t direction, mlir::AffineExpr t,
+  Rows ofSteps(llvm::StringRef name, DataType type, Extent channels, int64_t direction, mlir::AffineExpr t,
                mlir::AffineExpr slots = {});
   /// Returns a region with one element for each step and sequence.
   Rows scratchOfSteps(llvm::StringRef name, DataType type);
@@ -73,34 +88,39 @@ public:
   bool startsApart(int64_t layer) const { return isKept || s.steps == 1 || isResult(layer); }
 
   mlir::AffineExpr number(int64_t value) const { return program.number(value); }
-  /// Returns the entry of an open dim in the list of sizes.
-  int64_t sizeOf(llvm::StringRef name, int dim) const { return indexOf(problem, name, dim, false); }
-  /// Returns a dim or stride of a tensor of the problem: a constant or an entry of the list of sizes.
-  mlir::AffineExpr dimOf(llvm::StringRef name, const TensorDesc &desc, int dim) const;
-  mlir::AffineExpr strideOf(llvm::StringRef name, const TensorDesc &desc, int dim) const;
+  mlir::AffineExpr expr(Extent x) const { return x.isOpen() ? program.size(x.entry) : number(x.number); }
+  /// Returns a dim or stride of a tensor of the problem.
+  Extent dimOf(llvm::StringRef name, const TensorDesc &desc, int dim) const;
+  Extent strideOf(llvm::StringRef name, const TensorDesc &desc, int dim) const;
   /// Returns the number of blocks along a dim; the dim itself if it is not blocked.
-  mlir::AffineExpr blocksOf(llvm::StringRef name, const TensorDesc &desc, int dim) const;
+  Extent blocksOf(llvm::StringRef name, const TensorDesc &desc, int dim) const;
+  /// Appends a value computed from sizes to the list of sizes, unless it is a constant or an entry.
+  Extent computed(mlir::AffineExpr value);
   bool isOpen() const { return s.isOpen(); }
   /// Returns the entry of a workspace size (WorkspaceSize) in the list of sizes.
   int64_t workspaceSize(int size) const;
   /// Returns `rows` extended to all steps and sequences, which must have a constant distance.
   Rows ofAll(Rows rows) const;
-  mlir::AffineExpr steps() const { return dimOf("src_layer", rnn.srcLayer, 0); }
-  mlir::AffineExpr batch() const { return dimOf("src_layer", rnn.srcLayer, 1); }
+  mlir::AffineExpr steps() const { return expr(dimOf("src_layer", rnn.srcLayer, 0)); }
+  mlir::AffineExpr batch() const { return expr(sequences); }
   /// stepsDone() is the number of computed steps: T, or the length of the longest sequence if the runtime determines
   /// it.
   bool countsStepsDone() const { return countsSteps; }
   mlir::AffineExpr stepsDone() const { return countsSteps ? program.size(sizeCount) : steps(); }
   /// Returns the entry of N in the list of runtime sizes; -1 if it is known.
   static int64_t openBatch(const VerifiedProblem &problem);
+  /// Returns CellContext::memory.
+  static DataType memoryOf(const VerifiedProblem &problem);
 
   const int64_t padding; ///< rows after the last step, read by sums over all time steps in whole chunks
   const bool isTraining;
   const bool isKept; ///< true if the workspace has the states of all layers
   const bool hasLengths;
+  const Extent sequences, slc, sic, dhc, dic; ///< N and channels; see Shape
 
 private:
   static int64_t indexOf(const VerifiedProblem &problem, llvm::StringRef name, int dim, bool isStride);
+  static int64_t openWidth(const VerifiedProblem &problem, int dim);
   bool canBeResult() const;
   bool isReversed(int64_t direction) const { return direction == 1 || rnn.direction == RnnDirection::Right2Left; }
   Rows stackOf(llvm::StringRef name, DataType type, int64_t layer, mlir::AffineExpr t);
@@ -110,9 +130,9 @@ private:
   const RnnDesc &rnn;
   const Shape &s;
   emission::Program &program;
-  DataType state, factor; ///< types of stored states, and of states as products read them
+  DataType state, factor; ///< types of states in memory, and of states as products read them
   WorkspaceLayout workspace;
-  int64_t sizeCount = 0;
+  int64_t sizeCount = 0, computedCount = 0;
   bool lastIsResult, countsSteps;
   llvm::StringMap<bool> regions;
 };

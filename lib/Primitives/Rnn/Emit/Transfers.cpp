@@ -18,10 +18,10 @@ using namespace quern;
 using namespace quern::emission;
 using namespace quern::rnn;
 
-/// Copies src_layer in the type that products read: at once if its rows have a constant distance, otherwise step by
-/// step.
-void RnnEmitter::emitRoundedInput() {
-  if (!context.roundsRows())
+/// Copies src_layer in the type that products read, unless they read src_layer itself: at once if its rows have a
+/// constant distance, otherwise step by step.
+void RnnEmitter::emitInputFactors() {
+  if (!context.roundsRows() && !separate)
     return;
   const TensorDesc &src = rnn.srcLayer;
   const bool isEven = !src.hasRuntimeDims() && (s.batch == 1 || src.strides[0] == s.batch * src.strides[1]);
@@ -32,8 +32,12 @@ void RnnEmitter::emitRoundedInput() {
     from.row = s.batch == 1 ? src.strides[0] : from.row;
   }
   rows.emitCopy(
-      "rnn_round", from, to,
-      [&](OpBuilder &b, Location loc, ValueRange in) { return roundedFactor(b, loc, in[0], to.type); }, {}, false);
+      context.roundsRows() ? "rnn_round" : "rnn_copy", from, to,
+      [&](OpBuilder &b, Location loc, ValueRange in) {
+        return context.roundsRows() ? roundedFactor(b, loc, in[0], to.type)
+                                    : emitState(b, loc, context, in[0], from.type, to.type);
+      },
+      {}, false);
   if (!isEven)
     program.endLoop();
 }
@@ -54,7 +58,7 @@ void RnnEmitter::emitStart(int64_t layer) {
             if (from.empty())
               return isQuantized(rnn) ? emitStored(b, loc, context, zeroOf(b, loc, DataType::F32))
                                       : zeroOf(b, loc, to.type);
-            return from[0].type == to.type ? in[0] : emitStored(b, loc, context, in[0]);
+            return emitState(b, loc, context, in[0], from[0].type, to.type);
           },
           {}, independent);
       independent = true;
@@ -95,7 +99,7 @@ void RnnEmitter::emitFinish(int64_t layer) {
       rows.emitCopy(
           "rnn_finish", from, to,
           [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
-            return from.type == to.type ? in[0] : emitNumber(b, loc, context, in[0]);
+            return emitState(b, loc, context, in[0], from.type, to.type);
           },
           {}, std::exchange(independent, true));
     }
@@ -118,7 +122,7 @@ void RnnEmitter::emitResult() {
   AffineExpr t = s.steps == 1 ? program.number(0) : program.beginLoop(states.steps());
   for (int64_t direction = 0; direction < (isSum ? 1 : s.directions); ++direction) {
     Rows to = states.tensor("dst_layer", rnn.dstLayer, t);
-    to.channels = s.dic;
+    to.channels = states.dic;
     to.bytes = to.bytes + direction * s.dic * to.channel * bytesOf(type);
     SmallVector<Rows, 2> from = {states.stateAt(last, direction, t)};
     if (isSum)
@@ -133,8 +137,8 @@ void RnnEmitter::emitResult() {
           if (isSum)
             result =
                 narrowed(b, loc, arith::AddFOp::create(b, loc, number(b, loc, in[0]), number(b, loc, in[1])), type);
-          else if (isWide)
-            result = number(b, loc, in[0]);
+          else
+            result = emitState(b, loc, context, in[0], from[0].type, to.type);
           if (!states.hasLengths)
             return result;
           Value zero = arith::ConstantOp::create(b, loc, b.getF32FloatAttr(0));
@@ -172,12 +176,12 @@ void RnnEmitter::emitStacked(int64_t layer) {
 /// ones.
 void RnnEmitter::emitHeaderSize(int dim, int64_t byte) {
   using enum utils::IteratorType;
-  const AffineExpr size = states.dimOf("src_layer", rnn.srcLayer, dim);
+  const Extent size = states.dimOf("src_layer", rnn.srcLayer, dim);
   const std::string region = "ones" + std::to_string(dim);
-  program.addRegion(region, size * bytesOf(DataType::S32));
+  program.addRegion(region, states.expr(size) * bytesOf(DataType::S32));
   Binding ones{
       "ones", MemRefType::get({1, ShapedType::kDynamic}, builder.getI32Type()), {region, program.number(0)}, {}};
-  ones.openDim = states.sizeOf("src_layer", dim);
+  ones.openDim = size.entry;
   program.call("rnn_ones", ones, [&](StepEmitter &step) {
     Value one = arith::ConstantOp::create(step.builder, step.loc, step.builder.getI32IntegerAttr(1));
     linalg::FillOp::create(step.builder, step.loc, one, step["ones"]);

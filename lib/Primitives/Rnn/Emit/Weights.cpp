@@ -45,7 +45,7 @@ void emitReorder(Program &program, StringRef kind, const Binding &from, const Bi
 
 Weights::Weights(StringRef tensor, const TensorDesc &given, const VerifiedProblem &problem, MLIRContext *context)
     : tensor(tensor), buffer(tensor), given(given), used(given) {
-  if (given.isZero())
+  if (given.isZero() || given.hasRuntimeDims())
     return;
   hasSums = given.dataType == DataType::S8 && problem.desc.attr.rnn.dataShift != 0;
   for (const ArgumentInfo &packed : problem.intermediates)

@@ -19,7 +19,8 @@ namespace quern::rnn {
 
 class Weights {
 public:
-  /// `tensor` is the name of weights of the problem; a zero descriptor: they are absent.
+  /// `tensor` is the name of weights of the problem; a zero descriptor: they are absent. Weights of open widths have an
+  /// empty view (see SeparateGates).
   Weights(llvm::StringRef tensor, const TensorDesc &given, const VerifiedProblem &problem, mlir::MLIRContext *context);
 
   /// Returns the weights for backward, whose products use the transposed weights.

@@ -61,7 +61,7 @@ Rows RnnEmitter::stateBefore(const At &at) {
 }
 
 Rows RnnEmitter::cellsAt(int64_t layer, int64_t direction, AffineExpr t) {
-  int64_t index = stack(layer, direction);
+  int64_t index = states.stack(layer, direction);
   return states.isTraining ? states.section(WorkspacePart::Cells, s.dhc, index, t)
                            : states.scratch("cells", DataType::F32, states.dhc, index);
 }
@@ -75,13 +75,13 @@ Rows RnnEmitter::cellsStart(int64_t layer, int64_t direction) {
 void RnnEmitter::addKept(Bindings &bindings, const At &at) {
   if (!states.isTraining)
     return;
-  Rows gates = states.section(WorkspacePart::Gates, s.gates * s.dhc, stack(at.layer, at.direction), at.t);
+  Rows gates = states.section(WorkspacePart::Gates, s.gates * s.dhc, states.stack(at.layer, at.direction), at.t);
   Binding binding = states.bind("gates", gates);
   binding.type = MemRefType::get({s.batch, s.gates, s.dhc}, builder.getF32Type());
   bindings.push_back(binding);
   if (isLinearBeforeReset(rnn))
     bindings.push_back(states.bind(
-        "hidden_sums", states.section(WorkspacePart::HiddenSums, s.dhc, stack(at.layer, at.direction), at.t)));
+        "hidden_sums", states.section(WorkspacePart::HiddenSums, s.dhc, states.stack(at.layer, at.direction), at.t)));
 }
 
 /// Adds the result of a cell that its projection reads.
@@ -124,13 +124,6 @@ RnnEmitter::Bindings RnnEmitter::gateBindings(const At &at, int64_t first, int64
   return bindings;
 }
 
-void RnnEmitter::addPerSequence(Bindings &bindings, const At &at) {
-  if (!rnn.attention.isZero())
-    rows.addVector(bindings, "attention", states.tensor("attention", rnn.attention, at.t));
-  if (states.hasLengths)
-    rows.addVector(bindings, "remaining", rows.remainingAt(at.t));
-}
-
 //===----------------------------------------------------------------------===//
 // Steps of time
 //===----------------------------------------------------------------------===//
@@ -147,8 +140,8 @@ void RnnEmitter::callCell(const At &at, bool independent) {
         states.bind("c", isStart ? cellsStart(at.layer, at.direction) : cellsAt(at.layer, at.direction, before(at))));
     bindings.push_back(states.bind("c_next", cellsAt(at.layer, at.direction, at.t)));
   }
-  addPerSequence(bindings, at);
-  if (isProjected())
+  rows.addPerSequence(bindings, at.t);
+  if (isProjected(rnn))
     addUnprojected(bindings, at);
   else
     addNext(bindings, at);
@@ -185,7 +178,7 @@ void RnnEmitter::callGruGates(const At &at, bool independent) {
 void RnnEmitter::callGruOutput(const At &at, bool independent) {
   Bindings bindings = gateBindings(at, 2, 3);
   addReset(bindings, at);
-  addPerSequence(bindings, at);
+  rows.addPerSequence(bindings, at.t);
   addNext(bindings, at);
   addKept(bindings, at);
   program.call("rnn_output", bindings, [&](StepEmitter &step) { emitGruOutput(step, context); }, independent);
@@ -195,15 +188,14 @@ void RnnEmitter::emitStep(int64_t layer, ArrayRef<int64_t> directions, AffineExp
   AffineExpr steps = states.stepsDone();
   auto inEachDirection = [&](auto call) {
     for (int64_t direction : directions)
-      call({layer, direction, isReversed(direction) ? steps - 1 - i : i, isFirst}, direction != directions.front());
+      call({layer, direction, states.isReversed(direction) ? steps - 1 - i : i, isFirst}, direction != directions.front());
   };
-  const bool hasResetFirst = isGru(rnn) && !isLinearBeforeReset(rnn);
   inEachDirection([&](const At &at, bool independent) {
-    hasResetFirst ? callGruGates(at, independent) : callCell(at, independent);
+    hasResetFirst(rnn) ? callGruGates(at, independent) : callCell(at, independent);
   });
-  if (hasResetFirst)
+  if (hasResetFirst(rnn))
     inEachDirection([&](const At &at, bool independent) { callGruOutput(at, independent); });
-  if (isProjected())
+  if (isProjected(rnn))
     inEachDirection([&](const At &at, bool independent) { callProjection(at, independent); });
 }
 

@@ -37,7 +37,7 @@ int64_t kPackOf(DataType weights, FpmathMode fpmath, const Target &target) {
 /// gate follows separately, otherwise all gates.
 int64_t gatesTogether(const RnnDesc &rnn) {
   int64_t gates = gatesOf(rnn.cell);
-  return isGru(rnn) && !isLinearBeforeReset(rnn) ? gates - 1 : gates;
+  return hasResetFirst(rnn) ? gates - 1 : gates;
 }
 
 Result<TensorDesc> packed(const TensorDesc &weights, std::string_view outer, const Packing &packing, int32_t sumMask) {

@@ -31,6 +31,9 @@ inline bool isLstm(const RnnDesc &rnn) { return rnn.cell == Alg::VanillaLstm; }
 /// Returns true for cells with u and r gates, with or without attention.
 inline bool isGru(const RnnDesc &rnn) { return rnn.cell != Alg::VanillaRnn && rnn.cell != Alg::VanillaLstm; }
 inline bool isLinearBeforeReset(const RnnDesc &rnn) { return rnn.cell == Alg::LbrGru || rnn.cell == Alg::LbrAugru; }
+/// Returns true if the reset gate is applied before the product with U_o, which reads all channels of r h.
+inline bool hasResetFirst(const RnnDesc &rnn) { return isGru(rnn) && !isLinearBeforeReset(rnn); }
+inline bool isProjected(const RnnDesc &rnn) { return !rnn.weightsProjection.isZero(); }
 inline bool hasAttention(const RnnDesc &rnn) { return rnn.cell == Alg::VanillaAugru || rnn.cell == Alg::LbrAugru; }
 inline bool isBidirectional(const RnnDesc &rnn) {
   return rnn.direction == RnnDirection::BidirectionalConcat || rnn.direction == RnnDirection::BidirectionalSum;

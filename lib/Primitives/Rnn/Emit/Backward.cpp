@@ -59,7 +59,7 @@ void RnnBackwardEmitter::addDelta(Bindings &bindings, StringRef region, const At
 }
 
 Binding RnnBackwardEmitter::gatesAt(const At &at, Span span) {
-  Rows place = states.section(WorkspacePart::Gates, s.gates * s.dhc, stack(at.layer, at.direction), at.t);
+  Rows place = states.section(WorkspacePart::Gates, s.gates * s.dhc, states.stack(at.layer, at.direction), at.t);
   return {
       "gates", gatesType(span, {0, s.gates}, s.gates, DataType::F32), {place.buffer, place.bytes}, {}, openDim(span)};
 }
@@ -67,13 +67,13 @@ Binding RnnBackwardEmitter::gatesAt(const At &at, Span span) {
 Rows RnnBackwardEmitter::stateAfter(int64_t layer, int64_t direction, AffineExpr t) {
   const int64_t width = std::max(s.sic, s.dic);
   Rows place = states.ofSteps("states" + std::to_string(layer % 2), context.state(), width, direction,
-                              isReversed(direction) ? t : t + 1, states.steps() + 1);
+                              states.isReversed(direction) ? t : t + 1, states.steps() + 1);
   place.channels = s.dic;
   return place;
 }
 
 Rows RnnBackwardEmitter::stateBefore(int64_t layer, int64_t direction, AffineExpr t) {
-  Rows place = stateAfter(layer, direction, isReversed(direction) ? t + 1 : t - 1);
+  Rows place = stateAfter(layer, direction, states.isReversed(direction) ? t + 1 : t - 1);
   place.channels = s.sic;
   return place;
 }
@@ -85,18 +85,18 @@ Rows RnnBackwardEmitter::stateAtStart(int64_t layer, int64_t direction) {
 Rows RnnBackwardEmitter::cellsAfter(int64_t layer, int64_t direction, AffineExpr t) {
   if (!copiesCells())
     return keptCells(layer, direction, t);
-  return states.ofSteps("cells_again", DataType::F32, s.dhc, direction, isReversed(direction) ? t : t + 1,
+  return states.ofSteps("cells_again", DataType::F32, s.dhc, direction, states.isReversed(direction) ? t : t + 1,
                         states.steps() + 1);
 }
 
 Rows RnnBackwardEmitter::cellsAtStart(int64_t direction) {
   if (copiesCells())
-    return cellsAfter(0, direction, isReversed(direction) ? states.steps() : program.number(-1));
+    return cellsAfter(0, direction, states.isReversed(direction) ? states.steps() : program.number(-1));
   return states.scratch("cells_start", DataType::F32, s.dhc, direction);
 }
 
 /// Returns the cells before a step. Those at the start have separate memory unless the cells are copied.
-std::optional<Rows> RnnBackwardEmitter::cellsBefore(const At &at) {
+Rows RnnBackwardEmitter::cellsBefore(const At &at) {
   if (copiesCells() || !at.isStart)
     return cellsAfter(at.layer, at.direction, before(at));
   return cellsAtStart(at.direction);
@@ -130,8 +130,7 @@ Rows RnnBackwardEmitter::endDiff(StringRef name, const TensorDesc &desc, const A
   Rows place = states.tensor(name, desc, {program.number(at.layer), program.number(at.direction)});
   if (place.channel == 1 || place.channels == 1)
     return place;
-  return states.ofSteps(name.str() + "_dense", DataType::F32, place.channels, at.direction, program.number(0),
-                        program.number(1));
+  return ofStep(name.str() + "_dense", place.channels, at.direction);
 }
 
 /// Emits the copies for endDiff() before the loop over time. The copies of both directions are independent.
@@ -161,8 +160,7 @@ void RnnBackwardEmitter::addHandedBack(Bindings &bindings, const At &at) {
         delta("delta_after", factorsOf(iterDelta()), at.direction, after(at), iterGates(), Span::Step, &view));
     bindings.push_back(iter.bindGates("u", at.layer, at.direction, 0, iterGates().count, program));
     if (hasCarry())
-      bindings.push_back(states.bind("carry_after", states.ofSteps("carry", DataType::F32, s.dic, at.direction,
-                                                                   program.number(0), program.number(1))));
+      bindings.push_back(states.bind("carry_after", carryOf(at.direction)));
   } else if (!rnn.diffDstIter.isZero()) {
     bindings.push_back(states.bind("carry_after", endDiff("diff_dst_iter", rnn.diffDstIter, at)));
   }
@@ -171,15 +169,7 @@ void RnnBackwardEmitter::addHandedBack(Bindings &bindings, const At &at) {
 
 void RnnBackwardEmitter::addCarry(Bindings &bindings, int64_t direction) {
   if (hasCarry())
-    bindings.push_back(states.bind(
-        "carry", states.ofSteps("carry", DataType::F32, s.dic, direction, program.number(0), program.number(1))));
-}
-
-void RnnBackwardEmitter::addPerSequence(Bindings &bindings, const At &at) {
-  if (!rnn.attention.isZero())
-    rows.addVector(bindings, "attention", states.tensor("attention", rnn.attention, at.t));
-  if (states.hasLengths)
-    rows.addVector(bindings, "remaining", rows.remainingAt(at.t));
+    bindings.push_back(states.bind("carry", carryOf(direction)));
 }
 
 void RnnBackwardEmitter::addState(Bindings &bindings, const At &at) {
@@ -193,7 +183,7 @@ void RnnBackwardEmitter::addState(Bindings &bindings, const At &at) {
 void RnnBackwardEmitter::callCell(const At &at, bool independent) {
   Bindings bindings;
   WeightsView view = iter.viewOf(iterGates().count);
-  if (isProjected()) {
+  if (isProjected(rnn)) {
     Rows diff = states.ofSteps("state_diff", deltaFactorType(context), s.dic, at.direction, at.t);
     Binding binding = states.bind("state_diff", diff);
     binding.type = MemRefType::get({s.batch, 1, s.dic}, binding.type.getElementType());
@@ -205,8 +195,7 @@ void RnnBackwardEmitter::callCell(const At &at, bool independent) {
   }
   bindings.push_back(gatesAt(at, Span::Step));
   if (isLstm(rnn)) {
-    if (std::optional<Rows> c = cellsBefore(at))
-      bindings.push_back(states.bind("c", *c));
+    bindings.push_back(states.bind("c", cellsBefore(at)));
     bindings.push_back(states.bind("c_next", cellsAfter(at.layer, at.direction, at.t)));
     peephole.bind("peephole", at.layer, at.direction, program, bindings);
     if (!at.isEnd)
@@ -218,16 +207,16 @@ void RnnBackwardEmitter::callCell(const At &at, bool independent) {
   if (isGru(rnn)) {
     addState(bindings, at);
     bindings.push_back(states.bind(
-        "hidden_sums", states.section(WorkspacePart::HiddenSums, s.dhc, stack(at.layer, at.direction), at.t)));
+        "hidden_sums", states.section(WorkspacePart::HiddenSums, s.dhc, states.stack(at.layer, at.direction), at.t)));
   }
-  addPerSequence(bindings, at);
+  rows.addPerSequence(bindings, at.t);
   const int64_t gates[] = {0, 1, 2, 3};
   addDelta(bindings, "delta", at, ArrayRef(gates).take_front(static_cast<size_t>(s.gates)));
   if (isLinearBeforeReset(rnn))
     addDelta(bindings, "hidden_delta", at, ArrayRef(gates).take_front(3));
   if (isLstm(rnn))
     bindings.push_back(states.bind("cells_diff", states.scratch("cells_diff", DataType::F32, s.dhc, at.direction)));
-  if (!isProjected())
+  if (!isProjected(rnn))
     addCarry(bindings, at.direction);
   if (!rnn.diffWeightsProjection.isZero())
     bindings.push_back(
@@ -256,7 +245,7 @@ void RnnBackwardEmitter::callGruOutput(const At &at, bool independent) {
   addHandedBack(bindings, at);
   bindings.push_back(gatesAt(at, Span::Step));
   addState(bindings, at);
-  addPerSequence(bindings, at);
+  rows.addPerSequence(bindings, at.t);
   addDelta(bindings, "delta", at, {0, 2});
   addCarry(bindings, at.direction);
   if (!rnn.diffAttention.isZero())
@@ -273,8 +262,7 @@ void RnnBackwardEmitter::callGruGates(const At &at, bool independent) {
                        iter.bindGates("u", at.layer, at.direction, output.first, output.count, program),
                        gatesAt(at, Span::Step)};
   addState(bindings, at);
-  bindings.push_back(states.bind("carry_after", states.ofSteps("carry", DataType::F32, s.dic, at.direction,
-                                                               program.number(0), program.number(1))));
+  bindings.push_back(states.bind("carry_after", carryOf(at.direction)));
   if (states.hasLengths)
     rows.addVector(bindings, "remaining", rows.remainingAt(at.t));
   addDelta(bindings, "delta", at, {1});
@@ -289,12 +277,12 @@ void RnnBackwardEmitter::callGruGates(const At &at, bool independent) {
 void RnnBackwardEmitter::emitStep(int64_t layer, ArrayRef<int64_t> directions, AffineExpr i, bool isEnd, bool isStart) {
   auto inEachDirection = [&](auto call) {
     for (int64_t direction : directions)
-      call({layer, direction, isReversed(direction) ? i : states.steps() - 1 - i, isEnd, isStart},
+      call({layer, direction, states.isReversed(direction) ? i : states.steps() - 1 - i, isEnd, isStart},
            direction != directions.front());
   };
-  if (isProjected())
+  if (isProjected(rnn))
     inEachDirection([&](const At &at, bool independent) { callState(at, independent); });
-  if (!hasResetFirst())
+  if (!hasResetFirst(rnn))
     return inEachDirection([&](const At &at, bool independent) { callCell(at, independent); });
   inEachDirection([&](const At &at, bool independent) { callGruOutput(at, independent); });
   inEachDirection([&](const At &at, bool independent) { callGruGates(at, independent); });
@@ -325,23 +313,22 @@ void RnnBackwardEmitter::emitStartDiff(int64_t layer) {
       Rows result = states.tensor("diff_src_iter", rnn.diffSrcIter, at), to = result;
       const bool isStrided = to.channel != 1 && to.channels != 1;
       if (isStrided)
-        to = states.ofSteps("start_diff", DataType::F32, s.sic, direction, program.number(0), program.number(1));
+        to = ofStep("start_diff", s.sic, direction);
       WeightsView view = iter.viewOf(iterGates().count);
       Bindings bindings = {
           delta("delta_after", factorsOf(iterDelta()), direction, startOf(direction), iterGates(), Span::Step, &view),
           iter.bindGates("u", layer, direction, 0, iterGates().count, program)};
       if (hasCarry() && s.sic == s.dic)
-        bindings.push_back(states.bind("carry_after", states.ofSteps("carry", DataType::F32, s.dic, direction,
-                                                                     program.number(0), program.number(1))));
+        bindings.push_back(states.bind("carry_after", carryOf(direction)));
       bindings.push_back(states.bind("start_diff", to));
       program.call("rnn_start_diff", bindings, [&](StepEmitter &step) { rnn::emitStartDiff(step, context, view); });
       if (isStrided)
-        rows.emitCopy("rnn_scatter", to, result, [](OpBuilder &, Location, ValueRange in) { return in[0]; });
+        rows.emitCopy("rnn_scatter", to, result, first);
     }
     if (!rnn.diffSrcIterC.isZero())
       rows.emitCopy("rnn_start_cells_diff", states.scratch("cells_diff", DataType::F32, s.dhc, direction),
                     states.tensor("diff_src_iter_c", rnn.diffSrcIterC, at),
-                    [](OpBuilder &, Location, ValueRange in) { return in[0]; });
+                    first);
   }
 }
 

@@ -38,7 +38,7 @@ public:
         projection(Weights::transposed("weights_projection", rnn.weightsProjection, problem, module.getContext())),
         peephole("weights_peephole", rnn.weightsPeephole),
         context{rnn, problem.desc.attr, s, layer.view(), iter.view(), projection.view()},
-        program(module, States::openBatch(problem)), states(problem, context, program), rows(rnn, s, program, states) {}
+        program(module, States::openBatch(problem)), states(problem, context, program), rows(context, program, states) {}
   void emit();
 
 private:
@@ -53,14 +53,10 @@ private:
   struct Gates {
     int64_t first, count;
   };
-  bool isReversed(int64_t direction) const { return direction == 1 || rnn.direction == RnnDirection::Right2Left; }
-  int64_t stack(int64_t layer, int64_t direction) const { return layer * s.directions + direction; }
-  mlir::AffineExpr before(const At &at) const { return isReversed(at.direction) ? at.t + 1 : at.t - 1; }
-  mlir::AffineExpr after(const At &at) const { return isReversed(at.direction) ? at.t - 1 : at.t + 1; }
-  mlir::AffineExpr startOf(int64_t direction) { return isReversed(direction) ? states.steps() - 1 : program.number(0); }
-  bool isProjected() const { return !rnn.weightsProjection.isZero(); }
+  mlir::AffineExpr before(const At &at) const { return states.isReversed(at.direction) ? at.t + 1 : at.t - 1; }
+  mlir::AffineExpr after(const At &at) const { return states.isReversed(at.direction) ? at.t - 1 : at.t + 1; }
+  mlir::AffineExpr startOf(int64_t direction) { return states.isReversed(direction) ? states.steps() - 1 : program.number(0); }
   bool isStacked() const { return s.directions == 2 && (rnn.flags & RnnStackConcatenated) != 0; }
-  bool hasResetFirst() const { return isGru(rnn) && !isLinearBeforeReset(rnn); }
   /// Returns true if a step passes back more than a product (`carry`).
   bool hasCarry() const { return isGru(rnn) || states.hasLengths; }
   bool copiesCells() const { return states.hasLengths || !rnn.diffWeightsPeephole.isZero() || s.steps == runtimeDim; }
@@ -75,7 +71,7 @@ private:
   }
   Rows ofSpan(const Rows &rows, Span span) const { return span == Span::All ? states.ofAll(rows) : rows; }
   /// Gates that U multiplies with h in one product.
-  Gates iterGates() const { return {0, hasResetFirst() ? 2 : s.gates}; }
+  Gates iterGates() const { return {0, hasResetFirst(rnn) ? 2 : s.gates}; }
   /// Returns the region in which products read the gate gradients of `region`.
   llvm::StringRef factorsOf(llvm::StringRef region) const {
     return !roundsDeltas(context) ? region : region == "delta" ? "delta_rounded" : "hidden_delta_rounded";
@@ -96,7 +92,7 @@ private:
   emission::Binding gatesAt(const At &at, Span span);
   Rows gateRows(int64_t layer, int64_t direction, mlir::AffineExpr t, int64_t gate);
   Rows keptCells(int64_t layer, int64_t direction, mlir::AffineExpr t) const {
-    return states.section(WorkspacePart::Cells, s.dhc, stack(layer, direction), t);
+    return states.section(WorkspacePart::Cells, s.dhc, states.stack(layer, direction), t);
   }
   /// States after and before a step, and before the first step.
   Rows stateAfter(int64_t layer, int64_t direction, mlir::AffineExpr t);
@@ -104,7 +100,7 @@ private:
   Rows stateAtStart(int64_t layer, int64_t direction);
   Rows cellsAfter(int64_t layer, int64_t direction, mlir::AffineExpr t);
   Rows cellsAtStart(int64_t direction);
-  std::optional<Rows> cellsBefore(const At &at);
+  Rows cellsBefore(const At &at);
   Rows inputDiff(int64_t direction, mlir::AffineExpr t);
   Rows dstDiff(const At &at);
   /// Returns the problem's gradient of a final state with contiguous channels: the tensor itself, or the copy of
@@ -115,7 +111,6 @@ private:
   /// Zeros the rows after the last step, which sums over all time steps read because they process whole chunks.
   void emitPadding();
   void emitDenseResult();
-  void emitStart(int64_t layer);
   void emitStates(int64_t layer);
   void emitCells(int64_t layer);
 
@@ -130,7 +125,11 @@ private:
   void emitStartDiff(int64_t layer);
   void addHandedBack(Bindings &bindings, const At &at);
   void addCarry(Bindings &bindings, int64_t direction);
-  void addPerSequence(Bindings &bindings, const At &at);
+  Rows carryOf(int64_t direction) { return ofStep("carry", s.dic, direction); }
+  /// Returns a region [D][N][channels] of f32.
+  Rows ofStep(llvm::StringRef name, Extent channels, int64_t direction) {
+    return states.ofSteps(name, DataType::F32, channels, direction, program.number(0), program.number(1));
+  }
   void addState(Bindings &bindings, const At &at);
 
   // Sums after the loop.

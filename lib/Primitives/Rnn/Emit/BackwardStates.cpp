@@ -8,7 +8,6 @@
 // a sequence.
 //
 //===----------------------------------------------------------------------===//
-#include "Primitives/Emission/Arithmetic/Convert.h"
 #include "Primitives/Rnn/Emit/Backward.h"
 
 using namespace mlir;
@@ -34,7 +33,7 @@ void RnnBackwardEmitter::emitPadding() {
         pad(part, typeOf(part), s.gates * s.dhc, steps);
   if (!rnn.diffWeightsLayer.isZero() || !rnn.diffWeightsIter.isZero())
     pad("factor", context.state(), widestFactor(), steps);
-  if (hasResetFirst() && !rnn.diffWeightsIter.isZero())
+  if (hasResetFirst(rnn) && !rnn.diffWeightsIter.isZero())
     pad("reset", context.state(), s.dhc, steps);
   if (!rnn.diffWeightsProjection.isZero())
     pad("unprojected", context.state(), s.dhc, steps), pad("state_diff", deltaFactorType(context), s.dic, steps);
@@ -58,30 +57,16 @@ void RnnBackwardEmitter::emitDenseResult() {
   program.endLoop();
 }
 
-void RnnBackwardEmitter::emitStart(int64_t layer) {
-  for (int64_t direction = 0; direction < s.directions; ++direction) {
-    const SmallVector<AffineExpr> at = {program.number(layer), program.number(direction)};
-    SmallVector<Rows, 1> from;
-    if (!rnn.srcIter.isZero())
-      from.push_back(states.tensor("src_iter", rnn.srcIter, at));
-    rows.emitCopy(
-        "rnn_start", from, stateAtStart(layer, direction),
-        [&](OpBuilder &b, Location loc, ValueRange in) {
-          return from.empty() ? zeroOf(b, loc, context.state()) : in[0];
-        },
-        {}, direction > 0);
-  }
-}
-
 void RnnBackwardEmitter::emitStates(int64_t layer) {
   const bool isRead = !rnn.diffWeightsLayer.isZero() && layer + 1 < s.layers;
   if (!isRead && !readsStates())
     return;
-  emitStart(layer);
+  for (int64_t direction = 0; direction < s.directions; ++direction)
+    rows.emitStart("src_iter", rnn.srcIter, layer, direction, stateAtStart(layer, direction), direction > 0);
   auto call = [&](int64_t direction, AffineExpr t, Span span) {
     Rows to = ofSpan(stateAfter(layer, direction, t), span);
-    if (isProjected()) {
-      Rows kept = ofSpan(states.section(WorkspacePart::States, s.dic, stack(layer, direction), t), span);
+    if (isProjected(rnn)) {
+      Rows kept = ofSpan(states.section(WorkspacePart::States, s.dic, states.stack(layer, direction), t), span);
       SmallVector<Rows, 2> from = {kept};
       if (states.hasLengths && s.sic == s.dic)
         from.push_back(stateBefore(layer, direction, t));
@@ -96,14 +81,14 @@ void RnnBackwardEmitter::emitStates(int64_t layer) {
     }
     if (isGru(rnn) || (states.hasLengths && s.sic == s.dic))
       addState(bindings, at);
-    addPerSequence(bindings, at);
+    rows.addPerSequence(bindings, at.t);
     bindings.push_back(states.bind("h_next", to));
     program.call("rnn_states", bindings, [&](StepEmitter &step) { emitStateAgain(step, context); }, direction > 0);
   };
   const bool isSequential = isGru(rnn) || states.hasLengths;
   AffineExpr i = isSequential ? program.beginLoop(states.steps()) : program.number(0);
   for (int64_t direction = 0; direction < s.directions; ++direction) {
-    AffineExpr t = isSequential && isReversed(direction) ? states.steps() - 1 - i : i;
+    AffineExpr t = isSequential && states.isReversed(direction) ? states.steps() - 1 - i : i;
     call(direction, t, isSequential ? Span::Step : Span::All);
   }
   if (isSequential)
@@ -113,29 +98,19 @@ void RnnBackwardEmitter::emitStates(int64_t layer) {
 void RnnBackwardEmitter::emitCells(int64_t layer) {
   if (!isLstm(rnn))
     return;
-  for (int64_t direction = 0; direction < s.directions; ++direction) {
-    const SmallVector<AffineExpr> at = {program.number(layer), program.number(direction)};
-    SmallVector<Rows, 1> from;
-    if (!rnn.srcIterC.isZero())
-      from.push_back(states.tensor("src_iter_c", rnn.srcIterC, at));
-    rows.emitCopy(
-        "rnn_start", from, cellsAtStart(direction),
-        [&](OpBuilder &b, Location loc, ValueRange in) {
-          return from.empty() ? zeroOf(b, loc, DataType::F32) : widened(b, loc, in[0], from[0].type, b.getF32Type());
-        },
-        {}, direction > 0);
-  }
+  for (int64_t direction = 0; direction < s.directions; ++direction)
+    rows.emitStart("src_iter_c", rnn.srcIterC, layer, direction, cellsAtStart(direction), direction > 0);
   if (!copiesCells())
     return;
   AffineExpr i = states.hasLengths ? program.beginLoop(states.steps()) : program.number(0);
   for (int64_t direction = 0; direction < s.directions; ++direction) {
-    AffineExpr t = states.hasLengths && isReversed(direction) ? states.steps() - 1 - i : i;
+    AffineExpr t = states.hasLengths && states.isReversed(direction) ? states.steps() - 1 - i : i;
     const At at{layer, direction, t, false, false};
     const Span span = states.hasLengths ? Span::Step : Span::All;
     Rows kept = ofSpan(keptCells(layer, direction, t), span), to = ofSpan(cellsAfter(layer, direction, t), span);
     SmallVector<Rows, 2> from = {kept};
     if (states.hasLengths)
-      from.push_back(*cellsBefore(at));
+      from.push_back(cellsBefore(at));
     rows.emitCopy("rnn_cells", from, to, states.hasLengths ? firstIfAlive : first, states.hasLengths ? t : AffineExpr(),
                   direction > 0);
   }

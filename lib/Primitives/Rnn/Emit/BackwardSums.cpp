@@ -258,7 +258,7 @@ void RnnBackwardEmitter::emitWeightsDiff(int64_t layer, int64_t direction) {
     Outer outer{"diff_weights_iter", rnn.diffWeightsIter, layer, direction, 0, iterGates()};
     auto h = [&](AffineExpr t) { return stateBefore(layer, direction, t); };
     emitOuter(outer, factor(h, everyStep(h(start).row.number), direction), gradients(factorsOf(iterDelta()), iterGates()));
-    if (hasResetFirst()) {
+    if (hasResetFirst(rnn)) {
       outer.gates = {2, 1};
       Rows reset = states.ofSteps("reset", context.state(), s.dhc, direction, start);
       emitOuter(outer, allOf("x", reset, everyStep(s.dhc)), gradients(factorsOf("delta"), {2, 1}));
@@ -278,7 +278,7 @@ void RnnBackwardEmitter::emitWeightsDiff(int64_t layer, int64_t direction) {
       emitColumns("diff_bias", rnn.diffBias, layer, direction, 3, gradients("hidden_delta", {2, 1}), nullptr);
   }
   if (!rnn.diffWeightsPeephole.isZero()) {
-    const Rows c = states.ofAll(*cellsBefore({layer, direction, start, false, false})),
+    const Rows c = states.ofAll(cellsBefore({layer, direction, start, false, false})),
                next = states.ofAll(cellsAfter(layer, direction, start));
     emitColumns("diff_weights_peephole", rnn.diffWeightsPeephole, layer, direction, 0, gradients("delta", {0, 2}), &c);
     emitColumns("diff_weights_peephole", rnn.diffWeightsPeephole, layer, direction, 2, gradients("delta", {3, 1}),

@@ -28,7 +28,7 @@ public:
                 layer.view(), iter.view(),       projection.view(),
                 States::memoryOf(problem)},
         isMerged(mergesInputs(rnn)), isSequential(s.directions == 2 && weightsExceedCache(rnn)),
-        program(module, States::openBatch(problem)), states(problem, context, program), rows(rnn, s, program, states) {
+        program(module, States::openBatch(problem)), states(problem, context, program), rows(context, program, states) {
     if (hasOpenWidths(rnn))
       separate.emplace(rnn, s, program, states);
   }
@@ -42,13 +42,10 @@ private:
     mlir::AffineExpr t;
     bool isFirst;
   };
-  bool isReversed(int64_t direction) const { return direction == 1 || rnn.direction == RnnDirection::Right2Left; }
-  int64_t stack(int64_t layer, int64_t direction) const { return layer * s.directions + direction; }
-  mlir::AffineExpr before(const At &at) const { return isReversed(at.direction) ? at.t + 1 : at.t - 1; }
+  mlir::AffineExpr before(const At &at) const { return states.isReversed(at.direction) ? at.t + 1 : at.t - 1; }
 
   /// Returns true if cells read the state before the step itself, in addition to the copy that products read.
   bool readsState() const { return !context.roundsRows() || states.hasLengths || isGru(rnn); }
-  bool isProjected() const { return !rnn.weightsProjection.isZero(); }
 
   void emitHeader();
   void emitHeaderSize(int dim, int64_t byte);
@@ -71,7 +68,6 @@ private:
   Bindings gateBindings(const At &at, int64_t first, int64_t end);
   void addReset(Bindings &bindings, const At &at);
   Rows resetOf(const At &at) { return states.scratch("reset", context.factor(), states.dhc, at.direction); }
-  void addPerSequence(Bindings &bindings, const At &at);
   void addUnprojected(Bindings &bindings, const At &at);
   void addNext(Bindings &bindings, const At &at);
   void addKept(Bindings &bindings, const At &at);

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "Primitives/Rnn/Emit/RowSteps.h"
 
+#include "Primitives/Emission/Arithmetic/Convert.h"
 #include "Primitives/Emission/Tensors.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -33,6 +34,13 @@ void RowSteps::addVector(Bindings &bindings, StringRef name, const Rows &vector)
   auto layout = StridedLayoutAttr::get(builder.getContext(), vector.offset, {vector.row.number});
   binding.type = MemRefType::get({binding.type.getDimSize(0)}, binding.type.getElementType(), layout);
   bindings.push_back(binding);
+}
+
+void RowSteps::addPerSequence(Bindings &bindings, AffineExpr t) const {
+  if (!rnn.attention.isZero())
+    addVector(bindings, "attention", states.tensor("attention", rnn.attention, t));
+  if (states.hasLengths)
+    addVector(bindings, "remaining", remainingAt(t));
 }
 
 Rows RowSteps::remainingAt(AffineExpr t) const {
@@ -66,6 +74,22 @@ void RowSteps::emitCopy(StringRef kind, ArrayRef<Rows> from, const Rows &to, Bod
   program.call(kind, bindings, emitBody, independent);
 }
 
+void RowSteps::emitStart(StringRef name, const TensorDesc &tensor, int64_t layer, int64_t direction, const Rows &to,
+                         bool independent) const {
+  SmallVector<Rows, 1> from;
+  if (!tensor.isZero())
+    from.push_back(states.tensor(name, tensor, {program.number(layer), program.number(direction)}));
+  const bool isRounded = context.roundsRows() && to.type == context.factor();
+  auto emitBody = [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
+    if (from.empty())
+      return isQuantized(rnn) && to.type != DataType::F32 ? emitStored(b, loc, context, zeroOf(b, loc, DataType::F32))
+                                                          : zeroOf(b, loc, to.type);
+    return isRounded ? roundedFactor(b, loc, in[0], to.type)
+                     : emitState(b, loc, context, in[0], tensor.dataType, to.type);
+  };
+  emitCopy(isRounded ? "rnn_start_rounded" : "rnn_start", from, to, emitBody, {}, independent);
+}
+
 /// Computes remainingAt() for all time steps: the length of each sequence, then one less in each step.
 void RowSteps::emitRemaining() const {
   Builder builder(program.number(0).getContext());
@@ -89,7 +113,7 @@ void RowSteps::emitRemaining() const {
   call("rnn_lengths", lengths, remainingAt(program.number(0)), [&](OpBuilder &b, Location at, Value length) -> Value {
     return arith::MaxSIOp::create(b, at, length, constant(b, at, 0));
   });
-  if (s.steps == 1)
+  if (context.shape.steps == 1)
     return;
   AffineExpr index = program.beginLoop(states.steps() - 1);
   call("rnn_remaining", remainingAt(index), remainingAt(index + 1),

@@ -17,11 +17,13 @@ class RowSteps {
 public:
   using Bindings = llvm::SmallVector<emission::Binding, 16>;
 
-  RowSteps(const RnnDesc &rnn, const Shape &shape, emission::Program &program, States &states)
-      : rnn(rnn), s(shape), program(program), states(states) {}
+  RowSteps(const CellContext &context, emission::Program &program, States &states)
+      : context(context), rnn(context.rnn), program(program), states(states) {}
 
   /// Binds one element for each sequence, with stride `vector.row`.
   void addVector(Bindings &bindings, llvm::StringRef name, const Rows &vector) const;
+  /// Binds "attention" and "remaining" at time `t`, if the problem has them.
+  void addPerSequence(Bindings &bindings, mlir::AffineExpr t) const;
   /// Number of steps that each sequence has left at time t, including t.
   Rows remainingAt(mlir::AffineExpr t) const;
   /// Emits the steps that compute remainingAt() for all time steps.
@@ -32,10 +34,14 @@ public:
   using Body = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::ValueRange)>;
   void emitCopy(llvm::StringRef kind, llvm::ArrayRef<Rows> from, const Rows &to, Body body,
                 mlir::AffineExpr aliveAt = {}, bool independent = false) const;
+  /// Emits a copy of the states at the start of a layer and direction, converted to the type of `to`. `tensor`, the
+  /// problem's src_iter or src_iter_c, may be absent: the states are zero then.
+  void emitStart(llvm::StringRef name, const TensorDesc &tensor, int64_t layer, int64_t direction, const Rows &to,
+                 bool independent) const;
 
 private:
+  const CellContext &context;
   const RnnDesc &rnn;
-  const Shape &s;
   emission::Program &program;
   States &states;
 };

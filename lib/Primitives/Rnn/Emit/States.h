@@ -96,6 +96,9 @@ public:
   Extent blocksOf(llvm::StringRef name, const TensorDesc &desc, int dim) const;
   /// Appends a value computed from sizes to the list of sizes, unless it is a constant or an entry.
   Extent computed(mlir::AffineExpr value);
+  bool isReversed(int64_t direction) const { return direction == 1 || rnn.direction == RnnDirection::Right2Left; }
+  /// Returns the index of a layer and direction in tensors [L, D, …].
+  int64_t stack(int64_t layer, int64_t direction) const { return layer * s.directions + direction; }
   bool isOpen() const { return s.isOpen(); }
   /// Returns the entry of a workspace size (WorkspaceSize) in the list of sizes.
   int64_t workspaceSize(int size) const;
@@ -122,7 +125,6 @@ private:
   static int64_t indexOf(const VerifiedProblem &problem, llvm::StringRef name, int dim, bool isStride);
   static int64_t openWidth(const VerifiedProblem &problem, int dim);
   bool canBeResult() const;
-  bool isReversed(int64_t direction) const { return direction == 1 || rnn.direction == RnnDirection::Right2Left; }
   Rows stackOf(llvm::StringRef name, DataType type, int64_t layer, mlir::AffineExpr t);
   void addRegion(llvm::StringRef name, mlir::AffineExpr bytes);
 

@@ -43,49 +43,16 @@ void RnnEmitter::emitInputFactors() {
 }
 
 void RnnEmitter::emitStart(int64_t layer) {
-  const bool isCell = isLstm(rnn);
   for (int64_t direction = 0; direction < s.directions; ++direction) {
-    const SmallVector<AffineExpr> at = {program.number(layer), program.number(direction)};
     bool independent = direction > 0;
-    if (!states.startsInPlace(layer) && readsState()) {
-      Rows to = states.startOf(layer, direction);
-      SmallVector<Rows, 1> from;
-      if (!rnn.srcIter.isZero())
-        from.push_back(states.tensor("src_iter", rnn.srcIter, at));
-      rows.emitCopy(
-          "rnn_start", from, to,
-          [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
-            if (from.empty())
-              return isQuantized(rnn) ? emitStored(b, loc, context, zeroOf(b, loc, DataType::F32))
-                                      : zeroOf(b, loc, to.type);
-            return emitState(b, loc, context, in[0], from[0].type, to.type);
-          },
-          {}, independent);
-      independent = true;
-    }
-    if (context.roundsRows()) {
-      SmallVector<Rows, 1> from;
-      if (!rnn.srcIter.isZero())
-        from.push_back(states.tensor("src_iter", rnn.srcIter, at));
-      rows.emitCopy(
-          "rnn_start_rounded", from, states.startFactorOf(layer, direction),
-          [&](OpBuilder &b, Location loc, ValueRange in) {
-            return from.empty() ? zeroOf(b, loc, context.factor()) : roundedFactor(b, loc, in[0], context.factor());
-          },
-          {}, independent);
-      independent = true;
-    }
-    if (!isCell)
-      continue;
-    SmallVector<Rows, 1> from;
-    if (!rnn.srcIterC.isZero())
-      from.push_back(states.tensor("src_iter_c", rnn.srcIterC, at));
-    rows.emitCopy(
-        "rnn_start", from, cellsStart(layer, direction),
-        [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
-          return from.empty() ? zeroOf(b, loc, DataType::F32) : widened(b, loc, in[0], from[0].type, b.getF32Type());
-        },
-        {}, independent);
+    if (!states.startsInPlace(layer) && readsState())
+      rows.emitStart("src_iter", rnn.srcIter, layer, direction, states.startOf(layer, direction),
+                     std::exchange(independent, true));
+    if (context.roundsRows())
+      rows.emitStart("src_iter", rnn.srcIter, layer, direction, states.startFactorOf(layer, direction),
+                     std::exchange(independent, true));
+    if (isLstm(rnn))
+      rows.emitStart("src_iter_c", rnn.srcIterC, layer, direction, cellsStart(layer, direction), independent);
   }
 }
 
@@ -93,7 +60,7 @@ void RnnEmitter::emitFinish(int64_t layer) {
   bool independent = false;
   for (int64_t direction = 0; direction < s.directions; ++direction) {
     const SmallVector<AffineExpr> at = {program.number(layer), program.number(direction)};
-    AffineExpr last = isReversed(direction) ? program.number(0) : states.stepsDone() - 1;
+    AffineExpr last = states.isReversed(direction) ? program.number(0) : states.stepsDone() - 1;
     if (!rnn.dstIter.isZero()) {
       Rows from = states.stateAt(layer, direction, last), to = states.tensor("dst_iter", rnn.dstIter, at);
       rows.emitCopy(

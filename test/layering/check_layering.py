@@ -69,7 +69,8 @@ LAYERS = [
     ("map", ["lib/Schedule/Map/*"], COMMON),
     ("contraction", ["lib/Schedule/Contraction/*"], COMMON),
     ("targets", ["lib/Targets/*"],
-     RECIPES + ["support", "ir", "transforms", "artifact", "lib/Desc/Target.h", "include/quern/kernel_abi.h", "mlir"]),
+     RECIPES + ["support", "ir", "transforms", "artifact", "lib/Desc/CpuTile.h", "lib/Desc/Target.h",
+                "include/quern/kernel_abi.h", "mlir"]),
     # Converts modules of users to problems.
     ("functions", ["lib/Functions/*"], DESC + ["support", "ir", "mlir"]),
     ("compiler", ["lib/Compiler/*", "lib/StaticLlvm/*"],

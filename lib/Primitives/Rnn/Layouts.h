@@ -46,30 +46,19 @@ Result<TensorDesc> packedProjection(const TensorDesc &weights, FpmathMode fpmath
 /// Returns the layout of weights_layer, weights_iter or weights_projection packed for backward.
 Result<TensorDesc> packedTransposed(const TensorDesc &weights, FpmathMode fpmath, const Target &target);
 
+/// Returns true for the tensors that `any` packs.
+inline bool isPackable(std::string_view name) {
+  return name == "weights_layer" || name == "weights_iter" || name == "weights_projection";
+}
+/// Returns the packed layout of a tensor for which isPackable() is true.
+Result<TensorDesc> packedLayout(const RnnDesc &rnn, const TensorDesc &weights, bool isForBackward, FpmathMode fpmath,
+                                const Target &target);
+
 /// Dims that the sums of s8 weights depend on: all except the input channel.
 inline constexpr int32_t weightsSumMask = 27, projectionSumMask = 11;
 
-/// Returns true if cells read these weights without a packed copy: they are packed, or too few steps read them to pay
-/// for packing in each execution. `isOfLayer`: weights of the layer's input.
-bool areReadInPlace(const RnnDesc &rnn, const TensorDesc &weights, bool isOfLayer, FpmathMode fpmath,
-                    const Target &target);
-
-/// Returns true if backward reads these weights without a copy: they are packed, or their input channels are
-/// contiguous.
-bool areReadTransposedInPlace(const RnnDesc &rnn, const TensorDesc &weights, FpmathMode fpmath, const Target &target);
-
 /// Returns true if products of f32 may use pairs that are rounded to bf16.
 bool arePairsRounded(const RnnDesc &rnn, FpmathMode fpmath, const Target &target);
-/// Returns true if an execution then rounds the weights once; otherwise every step rounds the weights that it reads.
-bool areWeightsRounded(const RnnDesc &rnn, FpmathMode fpmath, const Target &target);
-
-/// Returns true if the weights that a step of one layer and direction reads are evicted from the caches before the next
-/// step reads them again.
-bool weightsExceedCache(const RnnDesc &rnn);
-
-/// Returns true if the products of a layer's inputs are computed for all time steps at once, because one step has too
-/// few rows to reuse the weights well.
-bool mergesInputs(const RnnDesc &rnn);
 
 /// Resolves the layout of every tensor that is `any`.
 Result<void> resolveLayouts(RnnDesc &rnn, FpmathMode fpmath, const Target &target);

@@ -73,6 +73,7 @@
 
 #include "Primitives/Registry.h"
 #include "Primitives/Rnn/Layouts.h"
+#include "Primitives/Rnn/Plan.h"
 #include "Primitives/Rnn/Workspace.h"
 
 #include <algorithm>
@@ -193,46 +194,6 @@ Result<void> listArguments(VerifiedProblem &problem) {
   return {};
 }
 
-/// Returns true if backward multiplies by these transposed weights; the gradient of src_layer may be absent.
-bool isTransposedNeeded(const RnnDesc &rnn, int32_t argument) {
-  return argument != arg::weights || rnn.weightsLayer.dims[0] > 1 || !rnn.diffSrcLayer.isZero();
-}
-
-/// Lists the weights that a step packs or rounds in each execution.
-Result<void> listPackedWeights(VerifiedProblem &problem, const Target &target) {
-  const RnnDesc &rnn = std::get<Boxed<RnnDesc>>(problem.desc.op);
-  const FpmathMode fpmath = problem.desc.attr.fpmathMode;
-  if (hasOpenWidths(rnn)) { // weights are read in place
-    const bool allPlain = rnn.weightsLayer.isPlain() && rnn.weightsIter.isPlain();
-    const bool isMultiplied = target.hasPairDots() && (allPlain || !target.hasPatchDots());
-    if (rnn.srcLayer.dataType == DataType::BF16 && !isMultiplied) { // rows are widened once for all products
-      problem.intermediates.push_back({arg::src, "src_layer", rnn.srcLayer, false});
-      problem.intermediates.back().desc.dataType = DataType::F32;
-    }
-    return {};
-  }
-  const bool isRounded = areWeightsRounded(rnn, fpmath, target);
-  for (const NamedTensor &tensor : forwardTensors(rnn)) {
-    const bool isProjection = tensor.argument == arg::weights3;
-    if (tensor.desc.isZero() || (tensor.argument != arg::weights && tensor.argument != arg::weights1 && !isProjection))
-      continue;
-    const bool isInPlace = isBackward(rnn)
-                               ? areReadTransposedInPlace(rnn, tensor.desc, fpmath, target)
-                               : areReadInPlace(rnn, tensor.desc, tensor.argument == arg::weights, fpmath, target);
-    if ((isInPlace && !isRounded) || (isBackward(rnn) && !isTransposedNeeded(rnn, tensor.argument)))
-      continue;
-    Result<TensorDesc> packed = isBackward(rnn) ? packedTransposed(tensor.desc, fpmath, target)
-                                : isProjection  ? packedProjection(tensor.desc, fpmath, target)
-                                                : packedWeights(rnn, tensor.desc, fpmath, target);
-    if (!packed)
-      return Error{packed.error().status, concat(tensor.name, ": ", packed.error().message)};
-    packed->extras = {};
-    packed->dataType = isRounded ? DataType::BF16 : packed->dataType;
-    problem.intermediates.push_back({tensor.argument, tensor.name, *packed, false});
-  }
-  return {};
-}
-
 } // namespace
 
 std::vector<NamedTensor> rnn::forwardTensors(const RnnDesc &rnn) {
@@ -295,7 +256,7 @@ Result<VerifiedProblem> verifyRnn(const PrimitiveDesc &desc, const Target &targe
   QUERN_RETURN_IF_ERROR(resolveLayouts(rnn, desc.attr.fpmathMode, target));
   dropMeaningless(rnn);
   QUERN_RETURN_IF_ERROR(listArguments(problem));
-  QUERN_RETURN_IF_ERROR(listPackedWeights(problem, target));
+  QUERN_RETURN_IF_ERROR(planCopies(problem, target));
   problem.isNoop = hasZeroDim(rnn);
   problem.checkSizes = checkOpenSizes;
   problem.citations = {" (rnn C29)", " (rnn C30)", " (rnn C31)", " (rnn C50)"};

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 #include "Targets/Cpu/Strategy.h"
 
+#include "Desc/CpuTile.h"
 #include "Targets/Cpu/Architecture.h"
 
 #include <algorithm>
@@ -46,6 +47,7 @@ ContractionStrategy quern::contractionStrategyFor(const Target &target) {
   strategy.narrowestMask = registers.narrowestMask;
   strategy.minRestSums = registers.count > 16 ? 12 : 8; // two dots of pairs start in a cycle and take six cycles
   strategy.hasPairDots = target.hasPairDots();
+  strategy.vectors = tileVectorsOf(target);
   architectureOf(target).refine(strategy, target);
   strategy.l1Bytes = int64_t(target.l1Kib) << 10;
   strategy.l2Bytes = int64_t(target.l2Kib) << 9;

@@ -29,11 +29,8 @@ VectorRegisters registersOf(const Target &target) {
   return {16, 16, 0};
 }
 
-/// Chooses a block of sums for each register file: 6x4 on AVX-512, 6x2 on AVX2, 2x4 on SSE, which multiplies and adds
-/// in two instructions.
 void refine(ContractionStrategy &strategy, const Target &target) {
   strategy.hasFma = target.has(CpuIsa::Avx2);
-  strategy.vectors = target.isa == CpuIsa::Avx2 ? 2 : 4;
   strategy.hasQuadDots = target.has(CpuIsa::Avx512Vnni);
   strategy.hasMatrices = target.has(CpuIsa::Avx512Amx);
   if (target.hasPairDots()) // these cores prefetch across pages; prefetch instructions would take 2 to 15 % of the time

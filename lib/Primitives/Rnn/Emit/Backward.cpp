@@ -11,7 +11,7 @@
 #include "Primitives/Rnn/Emit/Backward.h"
 
 #include "Primitives/Emission/Tensors.h"
-#include "Primitives/Rnn/Layouts.h"
+#include "Primitives/Rnn/Plan.h"
 
 #include <utility>
 

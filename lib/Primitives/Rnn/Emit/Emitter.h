@@ -12,7 +12,7 @@
 #include "Primitives/Rnn/Emit/RowSteps.h"
 #include "Primitives/Rnn/Emit/SeparateGates.h"
 #include "Primitives/Rnn/Emit/Weights.h"
-#include "Primitives/Rnn/Layouts.h"
+#include "Primitives/Rnn/Plan.h"
 
 namespace quern::rnn {
 

@@ -17,7 +17,7 @@ namespace {
 /// Returns the types that a tensor may have, given the type of src_layer.
 std::vector<DataType> typesOf(std::string_view name, const RnnDesc &rnn) {
   const DataType src = rnn.srcLayer.dataType;
-  bool isWeight = name == "weights_layer" || name == "weights_iter" || name == "weights_projection";
+  const bool isWeight = isPackable(name);
   bool isState = name == "src_iter" || name == "dst_iter" || name == "dst_layer";
   if (isQuantized(rnn))
     return isWeight  ? std::vector{DataType::S8}
@@ -105,16 +105,12 @@ Result<void> checkSums(const NamedTensor &tensor) {
   const TensorExtras &extras = tensor.desc.extras;
   std::string_view name = tensor.name;
   int32_t mask = name == "weights_projection" ? projectionSumMask : weightsSumMask;
-  bool isWeight = name == "weights_layer" || name == "weights_iter" || name == "weights_projection";
+  const bool isWeight = isPackable(name);
   if (extras.flags == 0 || (isWeight && tensor.desc.dataType == DataType::S8 && extras.flags == ExtraRnnU8S8 &&
                             extras.compensationMask == mask))
     return {};
   return unimplemented("rnn is not implemented for ", name, " with appended sums of flags ", extras.flags, " and mask ",
                        extras.compensationMask, "; s8 weights may have rnn_u8s8 (4) with mask ", mask, " (rnn C41)");
-}
-
-bool isPackable(std::string_view name) {
-  return name == "weights_layer" || name == "weights_iter" || name == "weights_projection";
 }
 
 /// Returns true if `any` may become this layout for this kind of propagation, in the fpmath mode or in strict mode.
@@ -125,9 +121,7 @@ bool isPacked(const NamedTensor &tensor, bool isForBackward, const RnnDesc &rnn,
   if (hasOpenWidths(rnn))
     return !isForBackward && tensor.desc.ndims == 5 && arePackedOfSomeWidth(rnn, tensor.desc, target);
   for (FpmathMode mode : {attr.fpmathMode, FpmathMode::Strict}) {
-    Result<TensorDesc> packed = isForBackward            ? packedTransposed(tensor.desc, mode, target)
-                                : tensor.desc.ndims == 4 ? packedProjection(tensor.desc, mode, target)
-                                                         : packedWeights(rnn, tensor.desc, mode, target);
+    Result<TensorDesc> packed = packedLayout(rnn, tensor.desc, isForBackward, mode, target);
     if (packed && tensor.desc.sameLayout(*packed))
       return true;
   }

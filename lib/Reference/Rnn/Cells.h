@@ -100,17 +100,18 @@ struct CellInputs {
 Product layerProductOf(const RnnDesc &rnn, int64_t gate);
 Product iterProductOf(const RnnDesc &rnn, int64_t gate);
 
-/// Results of a step, as numbers, before rounding to the stored form.
-struct CellOutputs {
-  std::vector<double> h, c;
-  std::vector<double> gates;       ///< [G, DHC] as stored by training: activated; u before attention
-  std::vector<double> hiddenSums;  ///< linear before reset: U_o h + b_u'
-  std::vector<double> unprojected; ///< LSTM with projection
+/// Results of a step, before rounding to the stored form. `Number` is double or Bounded.
+template <typename Number> struct CellResults {
+  std::vector<Number> h, c;
+  std::vector<Number> gates;       ///< [G, DHC] as stored by training: activated; u before attention
+  std::vector<Number> hiddenSums;  ///< linear before reset: U_o h + b_u'
+  std::vector<Number> unprojected; ///< LSTM with projection
   /// Vanilla: the root of the sum of squares of the terms of h; at most 1 if h is bounded.
   std::vector<double> termNorms;
   /// Errors of h, and of the last gate of gru, if values within the step are rounded the other way; empty: none.
   std::vector<double> jumps, candidateJumps;
 };
+using CellOutputs = CellResults<double>;
 
 /// x has as many channels as `weights.layer` has rows.
 CellOutputs computeCell(const RnnDesc &rnn, const Shape &shape, const StateType &state, const CellWeights &weights,

@@ -283,7 +283,7 @@ void Run::runSequence(Sequence &sequence, RunResults &results) const {
     const CellWeights &matrices = weights[stack(at.layer, at.direction)];
     const CellOutputs out = computeCell(desc, s, stateType, matrices, read);
     const bool isLoose = isAny(input.spread) || isAny(sequence.hSpread) || isAny(sequence.cSpread);
-    const CellErrorBounds spread = isLoose ? errorBoundsOf(desc, s, stateType, matrices, read, out,
+    const CellErrorBounds spread = isLoose ? errorBoundsOf(desc, s, stateType, matrices, read,
                                                            {input.spread, sequence.hSpread, sequence.cSpread})
                                            : CellErrorBounds();
     sequence.h.resize(out.h.size());

@@ -19,22 +19,14 @@ using namespace quern::rnn;
 
 namespace {
 
-void fillWithZeros(StepEmitter &step, Value memref) {
-  Value zero = arith::ConstantOp::create(step.builder, step.loc, step.builder.getF32FloatAttr(0));
-  linalg::FillOp::create(step.builder, step.loc, zero, memref);
-}
-
-/// Adds the sums of "terms" over the last loop to "to".
-void addColumns(StepEmitter &step, ArrayRef<utils::IteratorType> kinds) {
-  OpBuilder &b = step.builder;
-  const auto loops = static_cast<unsigned>(kinds.size());
-  AffineMap identity = b.getMultiDimIdentityMap(loops), maps[] = {identity, identity.dropResult(loops - 1)};
-  linalg::GenericOp::create(b, step.loc, ValueRange{step["terms"]}, ValueRange{step["to"]}, maps, kinds,
-                            [](OpBuilder &inner, Location at, ValueRange in) {
-                              auto flags = arith::FastMathFlags::reassoc;
-                              linalg::YieldOp::create(
-                                  inner, at, arith::AddFOp::create(inner, at, in[1], in[0], flags).getResult());
-                            });
+/// Sets "to" to the sums of "terms" over the last of `loops` loops.
+void emitSums(StepEmitter &step, unsigned loops) {
+  clearSums(step, step["to"], 0, 1);
+  const AffineMap identity = step.builder.getMultiDimIdentityMap(loops);
+  emitOp(step, step["terms"], step["to"], {identity, identity.dropResult(loops - 1)}, 1,
+         [](OpBuilder &b, Location at, ValueRange in) -> Value {
+           return arith::AddFOp::create(b, at, in[1], in[0], arith::FastMathFlags::reassoc);
+         });
 }
 
 } // namespace
@@ -96,7 +88,7 @@ void RnnBackwardEmitter::inChunks(MutableArrayRef<Binding> parts, llvm::function
 }
 
 void RnnBackwardEmitter::fill(StringRef kind, const Binding &to) {
-  program.call(kind, {to}, [&](StepEmitter &step) { fillWithZeros(step, step[to.name]); });
+  program.call(kind, {to}, [&](StepEmitter &step) { clearSums(step, step[to.name], 0, 1); });
 }
 
 /// Emits the product of the gates' gradients and W^T. Both directions add to one result for the first layer and for
@@ -191,7 +183,7 @@ void RnnBackwardEmitter::emitOuter(const Outer &outer, Binding left, Binding rig
     const auto add = !writes && inputs * gates * outputs == 1 ? addOuterProductApart : addOuterProduct;
     program.call(writes ? "rnn_outer_written" : "rnn_outer", bindings, [&](StepEmitter &step) {
       if (writes)
-        fillWithZeros(step, step["to"]);
+        clearSums(step, step["to"], 0, 1);
       add(step, step["to"], step[left.name], step[right.name], context.attr.fpmathMode);
     });
   });
@@ -298,11 +290,7 @@ void RnnBackwardEmitter::emitAttentionDiff() {
   auto layout = StridedLayoutAttr::get(builder.getContext(), desc.offset0, {desc.strides[0], desc.strides[1]});
   Binding to{
       "to", MemRefType::get({s.steps, s.batch}, builder.getF32Type(), layout), {"diff_attention", program.number(0)}};
-  program.call("rnn_attention_diff", {terms, to}, [&](StepEmitter &step) {
-    using enum utils::IteratorType;
-    fillWithZeros(step, step["to"]);
-    addColumns(step, {parallel, parallel, reduction});
-  });
+  program.call("rnn_attention_diff", {terms, to}, [&](StepEmitter &step) { emitSums(step, 3); });
 }
 
 /// Like emitAttentionDiff(), but in a loop over time, for open sizes.
@@ -310,10 +298,6 @@ void RnnBackwardEmitter::emitAttentionSteps() {
   AffineExpr t = program.beginLoop(states.steps());
   Bindings bindings = {states.bind("terms", states.ofSteps("attention_terms", DataType::F32, s.dhc, 0, t))};
   rows.addVector(bindings, "to", states.tensor("diff_attention", rnn.diffAttention, t));
-  program.call("rnn_attention_diff", bindings, [&](StepEmitter &step) {
-    using enum utils::IteratorType;
-    fillWithZeros(step, step["to"]);
-    addColumns(step, {parallel, reduction});
-  });
+  program.call("rnn_attention_diff", bindings, [&](StepEmitter &step) { emitSums(step, 2); });
   program.endLoop();
 }

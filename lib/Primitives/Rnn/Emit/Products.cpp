@@ -70,27 +70,23 @@ struct Slice {
 class ProductEmitter {
 public:
   ProductEmitter(StepEmitter &step, const Sums &sums, Value x, DataType rows, Value weights, const WeightsView &view,
-                 FpmathMode fpmath)
-      : step(step), b(step.builder), sums(sums), x(x), rows(rows), weights(weights), view(view), fpmath(fpmath) {}
+                 FpmathMode fpmath, bool isTransposed)
+      : step(step), b(step.builder), sums(sums), x(x), rows(rows), weights(weights), view(view), fpmath(fpmath),
+        isTransposed(isTransposed) {}
 
-  void emit(bool isTransposed = false) {
+  void emit() {
     int64_t whole = view.inputs / view.kPack, left = view.inputs % view.kPack;
-    auto emitPart = [&](const Slice &slice) { isTransposed ? emitTransposed(slice) : emitSlice(slice); };
     if (whole)
-      emitPart({0, whole, view.kPack});
+      emitSlice({0, whole, view.kPack});
     if (left)
-      emitPart({whole, 1, left});
+      emitSlice({whole, 1, left});
   }
 
 private:
-  AffineExpr addLoop(utils::IteratorType kind) {
-    kinds.push_back(kind);
-    return b.getAffineDimExpr(kinds.size() - 1);
-  }
+  AffineExpr addLoop() { return b.getAffineDimExpr(loops++); }
+  AffineExpr addReduction() { return ++reductions, addLoop(); }
   void emitSlice(const Slice &slice);
-  void emitTransposed(const Slice &slice);
-  void emitOp(Value part, ArrayRef<AffineExpr> ofX, ArrayRef<AffineExpr> ofWeights, ArrayRef<AffineExpr> ofSums);
-  void emitBody(OpBuilder &inner, Location at, ValueRange in);
+  Value emitBody(OpBuilder &inner, Location at, ValueRange in);
   Value widenedFactor(OpBuilder &inner, Location at, Value factor, DataType type);
 
   StepEmitter &step;
@@ -101,7 +97,8 @@ private:
   Value weights;
   const WeightsView &view;
   FpmathMode fpmath;
-  SmallVector<utils::IteratorType> kinds;
+  bool isTransposed; ///< true for transposed weights, whose product also sums over the gates
+  unsigned loops = 0, reductions = 0;
 };
 
 Value ProductEmitter::widenedFactor(OpBuilder &inner, Location at, Value factor, DataType type) {
@@ -117,62 +114,26 @@ Value ProductEmitter::widenedFactor(OpBuilder &inner, Location at, Value factor,
   }
 }
 
-/// Emits a product with transposed weights, which also sums over the gates.
-void ProductEmitter::emitTransposed(const Slice &slice) {
-  using enum utils::IteratorType;
-  kinds.clear();
-  const bool isPacked = view.block > 1;
-  AffineExpr zero = b.getAffineConstantExpr(0);
-  AffineExpr n = addLoop(parallel), panel = addLoop(parallel), column = isPacked ? addLoop(parallel) : zero;
-  AffineExpr gate = addLoop(reduction), group = addLoop(reduction);
-  AffineExpr pair = slice.pairs > 1 ? addLoop(reduction) : zero;
-
-  SmallVector<int64_t> offsets = {0, slice.firstGroup, 0}, extents = {view.panels(), slice.groups, view.gates};
-  SmallVector<AffineExpr> address = {panel, group, gate};
-  if (isPacked)
-    offsets.push_back(0), extents.push_back(view.block), address.push_back(column);
-  if (view.kPack > 1)
-    offsets.push_back(0), extents.push_back(slice.pairs), address.push_back(pair);
-  SmallVector<OpFoldResult> sizes =
-      llvm::map_to_vector(extents, [&](int64_t size) -> OpFoldResult { return b.getIndexAttr(size); });
-  AffineExpr k = (slice.firstGroup + group) * view.kPack + pair;
-  emitOp(partOf(step, weights, offsets, sizes), {n, gate, k}, address, {n, panel * view.block + column});
-}
-
-void ProductEmitter::emitOp(Value part, ArrayRef<AffineExpr> ofX, ArrayRef<AffineExpr> ofWeights,
-                            ArrayRef<AffineExpr> ofSums) {
-  auto mapOf = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(kinds.size(), 0, results, b.getContext()); };
-  AffineMap maps[] = {mapOf(ofX), mapOf(ofWeights), mapOf(ofSums)};
-  auto op =
-      linalg::GenericOp::create(b, step.loc, ValueRange{x, part}, ValueRange{columnsOf(step, sums, view.width())}, maps,
-                                kinds, [&](OpBuilder &inner, Location at, ValueRange in) { emitBody(inner, at, in); });
-  if (view.element == DataType::F32 && mayRound(fpmath))
-    addRelaxation(op, Relaxation::Bf16);
-}
-
-void ProductEmitter::emitBody(OpBuilder &inner, Location at, ValueRange in) {
+Value ProductEmitter::emitBody(OpBuilder &inner, Location at, ValueRange in) {
   Value a = widenedFactor(inner, at, in[0], rows), w = widenedFactor(inner, at, in[1], view.element);
-  Value sum;
-  if (isa<IntegerType>(a.getType())) {
-    sum = arith::AddIOp::create(inner, at, in[2], arith::MulIOp::create(inner, at, a, w));
-  } else {
-    sum = arith::AddFOp::create(inner, at, in[2], arith::MulFOp::create(inner, at, a, w, anyOrder), anyOrder);
-  }
-  linalg::YieldOp::create(inner, at, sum);
+  if (isa<IntegerType>(a.getType()))
+    return arith::AddIOp::create(inner, at, in[2], arith::MulIOp::create(inner, at, a, w));
+  return arith::AddFOp::create(inner, at, in[2], arith::MulFOp::create(inner, at, a, w, anyOrder), anyOrder);
 }
 
 void ProductEmitter::emitSlice(const Slice &slice) {
-  using enum utils::IteratorType;
-  kinds.clear();
-  const bool hasGates = sums.gates > 1, isPacked = view.block > 1;
+  loops = reductions = 0;
+  const bool hasGates = !isTransposed && sums.gates > 1, isPacked = view.block > 1;
   AffineExpr zero = b.getAffineConstantExpr(0);
-  AffineExpr n = addLoop(parallel), gate = hasGates ? addLoop(parallel) : zero, panel = addLoop(parallel);
-  AffineExpr column = isPacked ? addLoop(parallel) : zero;
-  AffineExpr group = addLoop(reduction); // even for one group: otherwise `pair` would have to span all of x
-  AffineExpr pair = slice.pairs > 1 ? addLoop(reduction) : zero;
+  AffineExpr n = addLoop(), gate = hasGates ? addLoop() : zero, panel = addLoop(),
+             column = isPacked ? addLoop() : zero;
+  if (isTransposed)
+    gate = addReduction();
+  AffineExpr group = addReduction(); // even for one group: otherwise `pair` would have to span all of x
+  AffineExpr pair = slice.pairs > 1 ? addReduction() : zero;
 
-  SmallVector<int64_t> offsets = {0, slice.firstGroup, sums.firstGate};
-  SmallVector<int64_t> extents = {view.panels(), slice.groups, sums.gates};
+  SmallVector<int64_t> offsets = {0, slice.firstGroup, isTransposed ? 0 : sums.firstGate};
+  SmallVector<int64_t> extents = {view.panels(), slice.groups, isTransposed ? view.gates : sums.gates};
   SmallVector<AffineExpr> address = {panel, group, gate};
   if (isPacked)
     offsets.push_back(0), extents.push_back(view.block), address.push_back(column);
@@ -182,11 +143,17 @@ void ProductEmitter::emitSlice(const Slice &slice) {
       llvm::map_to_vector(extents, [&](int64_t size) -> OpFoldResult { return b.getIndexAttr(size); });
   Value part = partOf(step, weights, offsets, sizes);
 
-  AffineExpr input = (slice.firstGroup + group) * view.kPack + pair, output = panel * view.block + column;
-  SmallVector<AffineExpr> sum = {n, output};
+  AffineExpr k = (slice.firstGroup + group) * view.kPack + pair, output = panel * view.block + column;
+  SmallVector<AffineExpr> row = {n, k}, sum = {n, output};
+  if (isTransposed)
+    row.insert(row.begin() + 1, gate);
   if (hasGates)
     sum.insert(sum.begin() + 1, gate);
-  emitOp(part, {n, input}, address, sum);
+  auto mapOf = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(loops, 0, results, b.getContext()); };
+  Operation *op = emitOp(step, {x, part}, columnsOf(step, sums, view.width()), {mapOf(row), mapOf(address), mapOf(sum)},
+                         reductions, [&](OpBuilder &inner, Location at, ValueRange in) { return emitBody(inner, at, in); });
+  if (view.element == DataType::F32 && mayRound(fpmath))
+    addRelaxation(op, Relaxation::Bf16);
 }
 
 /// Allocates dense f32 memory with the shape of `like`.
@@ -196,14 +163,20 @@ Value memorySizedAs(StepEmitter &step, Value like) {
 }
 
 void addElements(StepEmitter &step, Value to, Value values) {
-  OpBuilder &b = step.builder;
   const auto rank = static_cast<unsigned>(cast<MemRefType>(to.getType()).getRank());
-  AffineMap same[] = {b.getMultiDimIdentityMap(rank), b.getMultiDimIdentityMap(rank)};
-  SmallVector<utils::IteratorType> kinds(rank, utils::IteratorType::parallel);
-  linalg::GenericOp::create(
-      b, step.loc, ValueRange{values}, ValueRange{to}, same, kinds, [](OpBuilder &inner, Location at, ValueRange in) {
-        linalg::YieldOp::create(inner, at, arith::AddFOp::create(inner, at, in[1], in[0]).getResult());
-      });
+  const AffineMap identity = step.builder.getMultiDimIdentityMap(rank);
+  emitOp(step, values, to, {identity, identity}, 0, [](OpBuilder &b, Location at, ValueRange in) -> Value {
+    return arith::AddFOp::create(b, at, in[1], in[0]);
+  });
+}
+
+/// Adds the products of two factors to `sums`.
+Operation *addProductBy(StepEmitter &step, Value sums, Value left, Value right, ArrayRef<AffineMap> maps,
+                        unsigned reductions) {
+  return emitOp(step, {left, right}, sums, maps, reductions, [](OpBuilder &b, Location at, ValueRange in) -> Value {
+    Value term = arith::MulFOp::create(b, at, inF32(b, at, in[0]), inF32(b, at, in[1]), anyOrder);
+    return arith::AddFOp::create(b, at, in[2], term, anyOrder);
+  });
 }
 
 } // namespace
@@ -255,6 +228,15 @@ WeightsView WeightsView::transposed(const TensorDesc &weights, int64_t gates, ML
   return view;
 }
 
+Operation *rnn::emitOp(StepEmitter &step, ValueRange inputs, Value output, ArrayRef<AffineMap> maps,
+                       unsigned reductions, ElementBody body) {
+  SmallVector<utils::IteratorType> kinds(maps[0].getNumDims(), utils::IteratorType::parallel);
+  std::fill(kinds.end() - reductions, kinds.end(), utils::IteratorType::reduction);
+  return linalg::GenericOp::create(
+      step.builder, step.loc, inputs, ValueRange{output}, maps, kinds,
+      [&](OpBuilder &b, Location at, ValueRange in) { linalg::YieldOp::create(b, at, body(b, at, in)); });
+}
+
 Sums rnn::clearSums(StepEmitter &step, Value memref, int64_t firstGate, int64_t gates) {
   Type type = cast<MemRefType>(memref.getType()).getElementType();
   Value zero = arith::ConstantOp::create(step.builder, step.loc, step.builder.getZeroAttr(type));
@@ -277,27 +259,15 @@ Sums rnn::makeSums(StepEmitter &step, Value rows, int64_t width, bool isInteger,
 
 void rnn::addProduct(StepEmitter &step, const Sums &sums, Value x, DataType rows, Value weights,
                      const WeightsView &view, FpmathMode fpmath) {
-  ProductEmitter(step, sums, x, rows, weights, view, fpmath).emit();
+  ProductEmitter(step, sums, x, rows, weights, view, fpmath, /*isTransposed=*/false).emit();
 }
 
 void rnn::addTransposedProduct(StepEmitter &step, const Sums &sums, Value gradients, DataType rows, Value weights,
                                const WeightsView &view, FpmathMode fpmath) {
-  ProductEmitter(step, sums, gradients, rows, weights, view, fpmath).emit(/*isTransposed=*/true);
-}
-
-/// Adds the products of two factors to `sums`, in loops of these kinds with these indexing maps.
-static linalg::GenericOp addProductBy(StepEmitter &step, Value sums, Value left, Value right, ArrayRef<AffineMap> maps,
-                                      ArrayRef<utils::IteratorType> kinds) {
-  return linalg::GenericOp::create(
-      step.builder, step.loc, ValueRange{left, right}, ValueRange{sums}, maps, kinds,
-      [](OpBuilder &inner, Location at, ValueRange in) {
-        Value term = arith::MulFOp::create(inner, at, inF32(inner, at, in[0]), inF32(inner, at, in[1]), anyOrder);
-        linalg::YieldOp::create(inner, at, arith::AddFOp::create(inner, at, in[2], term, anyOrder).getResult());
-      });
+  ProductEmitter(step, sums, gradients, rows, weights, view, fpmath, /*isTransposed=*/true).emit();
 }
 
 void rnn::addSeparateProduct(StepEmitter &step, Value sums, Value x, Value weights) {
-  using enum utils::IteratorType;
   const auto type = cast<MemRefType>(weights.getType());
   const unsigned rank = static_cast<unsigned>(type.getRank()), k = rank > 2 ? 3 : 2;
   auto dim = [&](unsigned loop) { return step.builder.getAffineDimExpr(loop); };
@@ -313,10 +283,8 @@ void rnn::addSeparateProduct(StepEmitter &step, Value sums, Value x, Value weigh
   auto mapOf = [&](ArrayRef<AffineExpr> results) {
     return AffineMap::get(k + 1, 0, results, step.builder.getContext());
   };
-  SmallVector<utils::IteratorType> kinds(k, parallel);
-  kinds.push_back(reduction);
   clearSums(step, sums, 0, 1);
-  addProductBy(step, sums, x, weights, {mapOf({dim(0), dim(k)}), mapOf(address), mapOf({dim(0), output})}, kinds);
+  addProductBy(step, sums, x, weights, {mapOf({dim(0), dim(k)}), mapOf(address), mapOf({dim(0), output})}, 1);
 }
 
 void rnn::addOuterProduct(StepEmitter &step, Value sums, Value left, Value right, FpmathMode fpmath) {
@@ -331,9 +299,7 @@ void rnn::addOuterProduct(StepEmitter &step, Value sums, Value left, Value right
     return AffineMap::get(loops, 0, dims, b.getContext());
   };
   AffineMap maps[] = {dimsOf({{ofSums, loops}, {0, 1}}), dimsOf({{ofSums, loops}, {1, ofSums}}), dimsOf({{0, ofSums}})};
-  SmallVector<utils::IteratorType> kinds(ofSums, utils::IteratorType::parallel);
-  kinds.append(ofK, utils::IteratorType::reduction);
-  linalg::GenericOp op = addProductBy(step, sums, left, right, maps, kinds);
+  Operation *op = addProductBy(step, sums, left, right, maps, ofK);
   auto isF32 = [](Value factor) { return cast<MemRefType>(factor.getType()).getElementType().isF32(); };
   if ((isF32(left) || isF32(right)) && mayRound(fpmath))
     addRelaxation(op, Relaxation::Bf16);
@@ -346,51 +312,45 @@ void rnn::addOuterProductApart(StepEmitter &step, Value sums, Value left, Value 
 }
 
 void rnn::emitGradientSums(StepEmitter &step, Value to, Value values, Value factors, Value remaining, bool isAdded) {
-  using enum utils::IteratorType;
-  OpBuilder &b = step.builder;
-  AffineExpr gate = b.getAffineDimExpr(0), column = b.getAffineDimExpr(1), k = b.getAffineDimExpr(2);
+  MLIRContext *context = step.builder.getContext();
+  AffineExpr gate, column, k;
+  bindDims(context, gate, column, k);
+  auto mapOf = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(3, 0, results, context); };
   const Value sums = clearSums(step, isAdded ? memorySizedAs(step, to) : to, 0, 1).memref;
   SmallVector<Value> inputs = {values};
-  SmallVector<AffineMap> maps = {AffineMap::get(3, 0, {k, gate, column}, b.getContext())};
+  SmallVector<AffineMap> maps = {mapOf({k, gate, column})};
   if (factors)
-    inputs.push_back(factors), maps.push_back(AffineMap::get(3, 0, {k, column}, b.getContext()));
+    inputs.push_back(factors), maps.push_back(mapOf({k, column}));
   if (remaining)
-    inputs.push_back(remaining), maps.push_back(AffineMap::get(3, 0, {k}, b.getContext()));
-  maps.push_back(AffineMap::get(3, 0, {gate, column}, b.getContext()));
-  utils::IteratorType kinds[] = {parallel, parallel, reduction};
-  linalg::GenericOp::create(
-      b, step.loc, inputs, ValueRange{sums}, maps, kinds, [&](OpBuilder &inner, Location at, ValueRange in) {
-        Value term = inF32(inner, at, in[0]);
-        if (factors)
-          term = arith::MulFOp::create(inner, at, term, in[1], anyOrder);
-        if (remaining) { // the factors are unspecified after the end of a sequence
-          Value none = arith::ConstantOp::create(inner, at, inner.getI32IntegerAttr(0));
-          Value isAlive = arith::CmpIOp::create(inner, at, arith::CmpIPredicate::sgt, in[2], none);
-          Value nothing = arith::ConstantOp::create(inner, at, inner.getF32FloatAttr(0));
-          term = arith::SelectOp::create(inner, at, isAlive, term, nothing);
-        }
-        linalg::YieldOp::create(inner, at, arith::AddFOp::create(inner, at, in.back(), term, anyOrder).getResult());
-      });
+    inputs.push_back(remaining), maps.push_back(mapOf(k));
+  maps.push_back(mapOf({gate, column}));
+  emitOp(step, inputs, sums, maps, 1, [&](OpBuilder &b, Location at, ValueRange in) -> Value {
+    Value term = inF32(b, at, in[0]);
+    if (factors)
+      term = arith::MulFOp::create(b, at, term, in[1], anyOrder);
+    if (remaining) { // the factors are unspecified after the end of a sequence
+      Value none = arith::ConstantOp::create(b, at, b.getI32IntegerAttr(0));
+      Value isAlive = arith::CmpIOp::create(b, at, arith::CmpIPredicate::sgt, in[2], none);
+      Value nothing = arith::ConstantOp::create(b, at, b.getF32FloatAttr(0));
+      term = arith::SelectOp::create(b, at, isAlive, term, nothing);
+    }
+    return arith::AddFOp::create(b, at, in.back(), term, anyOrder);
+  });
   if (isAdded)
     addElements(step, to, sums);
 }
 
 void rnn::emitColumnSums(StepEmitter &step) {
-  using enum utils::IteratorType;
-  OpBuilder &b = step.builder;
-  AffineExpr gate = b.getAffineDimExpr(0), output = b.getAffineDimExpr(1), input = b.getAffineDimExpr(2);
-  Value zero = arith::ConstantOp::create(b, step.loc, b.getF32FloatAttr(0));
-  linalg::FillOp::create(b, step.loc, zero, step["sums"]);
-  AffineMap maps[] = {AffineMap::get(3, 0, {output, input, gate}, b.getContext()),
-                      AffineMap::get(3, 0, {gate, output}, b.getContext())};
-  utils::IteratorType kinds[] = {parallel, parallel, reduction};
-  linalg::GenericOp::create(b, step.loc, ValueRange{step["weights"]}, ValueRange{step["sums"]}, maps, kinds,
-                            [](OpBuilder &inner, Location at, ValueRange in) {
-                              Value weight = arith::SIToFPOp::create(inner, at, inner.getF32Type(), in[0]);
-                              auto flags = arith::FastMathFlags::reassoc;
-                              linalg::YieldOp::create(
-                                  inner, at, arith::AddFOp::create(inner, at, in[1], weight, flags).getResult());
-                            });
+  MLIRContext *context = step.builder.getContext();
+  AffineExpr gate, output, input;
+  bindDims(context, gate, output, input);
+  AffineMap maps[] = {AffineMap::get(3, 0, {output, input, gate}, context),
+                      AffineMap::get(3, 0, {gate, output}, context)};
+  clearSums(step, step["sums"], 0, 1);
+  emitOp(step, step["weights"], step["sums"], maps, 1, [](OpBuilder &b, Location at, ValueRange in) -> Value {
+    Value weight = arith::SIToFPOp::create(b, at, b.getF32Type(), in[0]);
+    return arith::AddFOp::create(b, at, in[1], weight, arith::FastMathFlags::reassoc);
+  });
 }
 
 Value rnn::withoutPadding(StepEmitter &step, const Sums &sums, const WeightsView &view) {

@@ -40,6 +40,12 @@ struct Sums {
   int64_t firstGate = 0, gates = 1;
 };
 
+/// Emits an op with these indexing maps that yields the result of `body`. Its loops are parallel except for the last
+/// `reductions`.
+using ElementBody = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::ValueRange)>;
+mlir::Operation *emitOp(emission::StepEmitter &step, mlir::ValueRange inputs, mlir::Value output,
+                        llvm::ArrayRef<mlir::AffineMap> maps, unsigned reductions, ElementBody body);
+
 /// Allocates sums. `rows` is a memref whose first dim is N; `width` is the width() of the widest weights.
 Sums makeSums(emission::StepEmitter &step, mlir::Value rows, int64_t width, bool isInteger, int64_t firstGate,
               int64_t gates);

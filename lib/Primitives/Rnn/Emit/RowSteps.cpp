@@ -49,7 +49,7 @@ Rows RowSteps::remainingAt(AffineExpr t) const {
   return rows;
 }
 
-void RowSteps::emitCopy(StringRef kind, ArrayRef<Rows> from, const Rows &to, Body body, AffineExpr aliveAt,
+void RowSteps::emitCopy(StringRef kind, ArrayRef<Rows> from, const Rows &to, ElementBody body, AffineExpr aliveAt,
                         bool independent) const {
   Builder builder(program.number(0).getContext());
   Bindings bindings;
@@ -66,10 +66,7 @@ void RowSteps::emitCopy(StringRef kind, ArrayRef<Rows> from, const Rows &to, Bod
     if (aliveAt)
       maps.push_back(AffineMap::get(2, 0, builder.getAffineDimExpr(0)));
     maps.push_back(builder.getMultiDimIdentityMap(2));
-    SmallVector<utils::IteratorType> kinds(2, utils::IteratorType::parallel);
-    linalg::GenericOp::create(
-        step.builder, step.loc, inputs, ValueRange{step["to"]}, maps, kinds,
-        [&](OpBuilder &b, Location at, ValueRange in) { linalg::YieldOp::create(b, at, body(b, at, in)); });
+    emitOp(step, inputs, step["to"], maps, 0, body);
   };
   program.call(kind, bindings, emitBody, independent);
 }
@@ -100,10 +97,9 @@ void RowSteps::emitRemaining() const {
     addVector(bindings, "from", from);
     addVector(bindings, "to", to);
     program.call(kind, bindings, [&](StepEmitter &step) {
-      AffineMap maps[] = {builder.getMultiDimIdentityMap(1), builder.getMultiDimIdentityMap(1)};
-      linalg::GenericOp::create(
-          step.builder, step.loc, ValueRange{step["from"]}, ValueRange{step["to"]}, maps, utils::IteratorType::parallel,
-          [&](OpBuilder &b, Location at, ValueRange in) { linalg::YieldOp::create(b, at, body(b, at, in[0])); });
+      const AffineMap identity = builder.getMultiDimIdentityMap(1);
+      emitOp(step, step["from"], step["to"], {identity, identity}, 0,
+             [&](OpBuilder &b, Location at, ValueRange in) { return body(b, at, in[0]); });
     });
   };
   auto constant = [](OpBuilder &b, Location at, int32_t value) -> Value {

@@ -31,8 +31,7 @@ public:
 
   /// Emits one elementwise op over rows. `body` receives the elements of `from`, then "remaining" at time `aliveAt` if
   /// given, and last the old element of `to`.
-  using Body = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::ValueRange)>;
-  void emitCopy(llvm::StringRef kind, llvm::ArrayRef<Rows> from, const Rows &to, Body body,
+  void emitCopy(llvm::StringRef kind, llvm::ArrayRef<Rows> from, const Rows &to, ElementBody body,
                 mlir::AffineExpr aliveAt = {}, bool independent = false) const;
   /// Emits a copy of the states at the start of a layer and direction, converted to the type of `to`. `tensor`, the
   /// problem's src_iter or src_iter_c, may be absent: the states are zero then.

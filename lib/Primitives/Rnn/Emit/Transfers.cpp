@@ -142,7 +142,6 @@ void RnnEmitter::emitStacked(int64_t layer) {
 /// Writes a dim of src_layer to the header. Steps cannot read sizes as values, so the size is computed as a sum of
 /// ones.
 void RnnEmitter::emitHeaderSize(int dim, int64_t byte) {
-  using enum utils::IteratorType;
   const Extent size = states.dimOf("src_layer", rnn.srcLayer, dim);
   const std::string region = "ones" + std::to_string(dim);
   program.addRegion(region, states.expr(size) * bytesOf(DataType::S32));
@@ -155,14 +154,12 @@ void RnnEmitter::emitHeaderSize(int dim, int64_t byte) {
   });
   Binding to{"to", MemRefType::get({1}, builder.getI32Type()), {"workspace", program.number(byte)}};
   program.call("rnn_header_size", {ones, to}, [&](StepEmitter &step) {
-    Value zero = arith::ConstantOp::create(step.builder, step.loc, step.builder.getI32IntegerAttr(0));
-    linalg::FillOp::create(step.builder, step.loc, zero, step["to"]);
-    AffineMap identity = builder.getMultiDimIdentityMap(2), maps[] = {identity, identity.dropResult(1)};
-    utils::IteratorType kinds[] = {parallel, reduction};
-    linalg::GenericOp::create(step.builder, step.loc, ValueRange{step["ones"]}, ValueRange{step["to"]}, maps, kinds,
-                              [](OpBuilder &b, Location at, ValueRange in) {
-                                linalg::YieldOp::create(b, at, arith::AddIOp::create(b, at, in[1], in[0]).getResult());
-                              });
+    clearSums(step, step["to"], 0, 1);
+    const AffineMap identity = builder.getMultiDimIdentityMap(2);
+    emitOp(step, step["ones"], step["to"], {identity, identity.dropResult(1)}, 1,
+           [](OpBuilder &b, Location at, ValueRange in) -> Value {
+             return arith::AddIOp::create(b, at, in[1], in[0]);
+           });
   });
 }
 

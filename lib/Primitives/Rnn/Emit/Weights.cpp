@@ -24,19 +24,14 @@ void emitReorder(Program &program, StringRef kind, const Binding &from, const Bi
                  const TensorDesc &toDesc) {
   program.call(kind, {from, to}, [&](StepEmitter &step) {
     OpBuilder &b = step.builder;
-    if (toDesc.hasPadding()) {
-      Value zero = arith::ConstantOp::create(b, step.loc, b.getZeroAttr(to.type.getElementType()));
-      linalg::FillOp::create(b, step.loc, zero, step["to"]);
-    }
+    if (toDesc.hasPadding())
+      clearSums(step, step["to"], 0, 1);
     ArrayRef<int64_t> space(fromDesc.dims, static_cast<size_t>(fromDesc.ndims));
     AffineMap maps[] = {mapOf(fromDesc, space, b.getContext()), mapOf(toDesc, space, b.getContext(), Reach::Padding)};
-    SmallVector<utils::IteratorType> kinds(space.size(), utils::IteratorType::parallel);
-    linalg::GenericOp::create(b, step.loc, ValueRange{step["from"]}, ValueRange{step["to"]}, maps, kinds,
-                              [&](OpBuilder &inner, Location at, ValueRange in) {
-                                bool isSame = fromDesc.dataType == toDesc.dataType;
-                                linalg::YieldOp::create(
-                                    inner, at, isSame ? in[0] : roundedFactor(inner, at, in[0], toDesc.dataType));
-                              });
+    emitOp(step, step["from"], step["to"], maps, 0, [&](OpBuilder &inner, Location at, ValueRange in) {
+      const bool isSame = fromDesc.dataType == toDesc.dataType;
+      return isSame ? in[0] : roundedFactor(inner, at, in[0], toDesc.dataType);
+    });
   });
 }
 
@@ -196,11 +191,9 @@ void rnn::bindScales(const CellContext &context, bool isProjection, Program &pro
 }
 
 void rnn::emitConstants(StepEmitter &step, Value to, StringRef name, DenseElementsAttr values) {
-  OpBuilder &b = step.builder;
-  AffineMap maps[] = {b.getMultiDimIdentityMap(1), b.getMultiDimIdentityMap(1)};
-  linalg::GenericOp::create(
-      b, step.loc, ValueRange{constantTable(step, name, values)}, ValueRange{to}, maps, utils::IteratorType::parallel,
-      [](OpBuilder &inner, Location at, ValueRange in) { linalg::YieldOp::create(inner, at, in[0]); });
+  const AffineMap identity = step.builder.getMultiDimIdentityMap(1);
+  emitOp(step, constantTable(step, name, values), to, {identity, identity}, 0,
+         [](OpBuilder &, Location, ValueRange in) { return in[0]; });
 }
 
 //===----------------------------------------------------------------------===//

@@ -32,13 +32,23 @@ inline StateRange stateRangeOf(DataType type, const Uncertain &h) {
   return {roundTo(type, h.value - off), roundTo(type, h.value + off)};
 }
 
+/// Types in which a kernel stores states and reads the factors of products.
+class KeptTypes {
+public:
+  KeptTypes(DataType state, bool roundsOperands)
+      : type(state), roundsOperands(roundsOperands), roundsGradients(roundsOperands || state == DataType::BF16) {}
+
+protected:
+  DataType type;
+  bool roundsOperands, roundsGradients; ///< to bf16
+};
+
 /// Models how a kernel stores states and reads the factors of products: unmodified, or rounded to a narrower type.
 template <typename Number> class Kept;
 
-template <> class Kept<Uncertain> {
+template <> class Kept<Uncertain> : public KeptTypes {
 public:
-  Kept(DataType state, bool roundsOperands, uint64_t, bool)
-      : type(state), roundsOperands(roundsOperands), roundsGradients(roundsOperands || state == DataType::BF16) {}
+  Kept(DataType state, bool roundsOperands, uint64_t, bool) : KeptTypes(state, roundsOperands) {}
 
   /// Returns a stored state. Near the midpoint of two representable values, a kernel may store either.
   Uncertain state(const Uncertain &h) const {
@@ -60,15 +70,11 @@ private:
     const double step = stepOfBf16(x.value);
     return {x.value, x.variance + step * step / 12};
   }
-
-  DataType type;
-  bool roundsOperands, roundsGradients;
 };
 
-template <> class Kept<float> {
+template <> class Kept<float> : public KeptTypes {
 public:
-  Kept(DataType state, bool roundsOperands, uint64_t, bool)
-      : type(state), roundsOperands(roundsOperands), roundsGradients(roundsOperands || state == DataType::BF16) {}
+  Kept(DataType state, bool roundsOperands, uint64_t, bool) : KeptTypes(state, roundsOperands) {}
 
   float state(float h) const { return rounded(type, h); }
   float operand(float x) const { return roundsOperands ? rounded(DataType::BF16, x) : x; }
@@ -77,18 +83,14 @@ public:
 
 private:
   static float rounded(DataType type, float x) { return static_cast<float>(roundTo(type, static_cast<double>(x))); }
-
-  DataType type;
-  bool roundsOperands, roundsGradients;
 };
 
 /// One outcome of rounding to bf16. A rounded number is off by a fraction of a step, which is derived from the number
 /// and the draw and is therefore the same at every read.
-template <> class Kept<double> {
+template <> class Kept<double> : public KeptTypes {
 public:
   Kept(DataType state, bool roundsOperands, uint64_t draw, bool isAwayFrom0)
-      : type(state), roundsOperands(roundsOperands), roundsGradients(roundsOperands || state == DataType::BF16),
-        draw(draw), isAwayFrom0(isAwayFrom0) {}
+      : KeptTypes(state, roundsOperands), draw(draw), isAwayFrom0(isAwayFrom0) {}
 
   double state(double h) const { return type == DataType::F32 || type == DataType::F64 ? h : roundTo(type, h); }
   /// Near the midpoint of two values, draws alternate between them.
@@ -116,8 +118,6 @@ private:
     return x < 0 ? -drawn : drawn;
   }
 
-  DataType type;
-  bool roundsOperands, roundsGradients;
   uint64_t draw;
   bool isAwayFrom0;
 };

@@ -75,8 +75,6 @@ private:
   Value sigmoidSlope(Value x) { return e.mul(x, e.sub(e.f32(1), x)); }
   Value tanhSlope(Value x) { return e.sub(e.f32(1), e.mul(x, x)); }
   Value activationSlope(Value h);
-  /// Returns (1 - attention) u, or u without attention.
-  Value attended(Value u) { return attention >= 0 ? e.mul(e.sub(e.f32(1), e.number(attention)), u) : u; }
   /// Returns the stored state; zero if the sequence does not have this step.
   Value storedIfAlive(Value x) { return e.stored(ofAlive(x)); }
   struct Gru {
@@ -176,9 +174,9 @@ CellDiffEmitter::Gru CellDiffEmitter::gru(Ref ofU, Ref ofO, Ref ofH) {
   Gru g;
   g.u = e.read(ofU), g.o = e.read(ofO), g.h = e.state(ofH);
   g.passed = handedBack(), g.dh = stateDiff(g.passed);
-  Value u = attended(g.u), dUpdate = e.mul(g.dh, e.sub(g.h, g.o));
+  Value u = e.attended(g.u, attention), dUpdate = e.mul(g.dh, e.sub(g.h, g.o));
   g.dOutput = e.mul(e.mul(g.dh, e.sub(e.f32(1), u)), tanhSlope(g.o));
-  g.du = e.mul(attended(dUpdate), sigmoidSlope(g.u));
+  g.du = e.mul(e.attended(dUpdate, attention), sigmoidSlope(g.u));
   g.attentionTerm = e.mul(e.sub(e.f32(0), dUpdate), g.u);
   g.carry = e.mul(g.dh, u);
   return g;

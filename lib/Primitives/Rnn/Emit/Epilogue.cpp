@@ -178,13 +178,15 @@ Value Epilogue::activation(Value x) {
   return arith::SelectOp::create(*b, loc, isPositive, x, arith::MulFOp::create(*b, loc, x, f32(rnn.alpha)));
 }
 
-Value Epilogue::blend(Value u, Value o, Ref h, Ref attention) {
-  if (attention >= 0)
-    u = mul(sub(f32(1), number(attention)), u);
-  return blend(u, o, state(h));
+Value Epilogue::attended(Value u, Ref attention) {
+  return attention >= 0 ? mul(sub(f32(1), number(attention)), u) : u;
 }
 
-Value Epilogue::blend(Value u, Value o, Value h) { return add(mul(u, h), mul(sub(f32(1), u), o)); }
+Value Epilogue::blend(Value u, Value o, Ref h, Ref attention) {
+  u = attended(u, attention);
+  Value before = state(h);
+  return add(mul(u, before), mul(sub(f32(1), u), o));
+}
 
 Value Epilogue::whereAlive(Ref remaining, Value x, Value kept) {
   if (remaining < 0)

@@ -81,9 +81,10 @@ public:
   mlir::Value tanh(mlir::Value x);
   /// Emits the activation of a vanilla cell.
   mlir::Value activation(mlir::Value x);
+  /// Emits (1 - attention) u, or u without attention.
+  mlir::Value attended(mlir::Value u, Ref attention);
   /// Emits u h + (1 - u) o, where attention scales u first.
   mlir::Value blend(mlir::Value u, mlir::Value o, Ref h, Ref attention);
-  mlir::Value blend(mlir::Value u, mlir::Value o, mlir::Value h);
   /// Returns `x` if the sequence has a step left, else `kept`.
   mlir::Value whereAlive(Ref remaining, mlir::Value x, mlir::Value kept);
   /// Returns the state for `number`, or the previous state if the sequence has ended; 0 if there is no previous state

@@ -188,7 +188,8 @@ void RnnEmitter::emitStep(int64_t layer, ArrayRef<int64_t> directions, AffineExp
   AffineExpr steps = states.stepsDone();
   auto inEachDirection = [&](auto call) {
     for (int64_t direction : directions)
-      call({layer, direction, states.isReversed(direction) ? steps - 1 - i : i, isFirst}, direction != directions.front());
+      call({layer, direction, states.isReversed(direction) ? steps - 1 - i : i, isFirst},
+           direction != directions.front());
   };
   inEachDirection([&](const At &at, bool independent) {
     hasResetFirst(rnn) ? callGruGates(at, independent) : callCell(at, independent);

@@ -269,9 +269,7 @@ double StateType::roundingOf(double h) const {
   return 4 * epsilonOf(DataType::F32) * (std::fabs(h) + (isInteger ? std::fabs(number(0)) : 0));
 }
 
-static bool isOutputOfGru(const RnnDesc &rnn, int64_t gate) {
-  return hasResetFirst(rnn) && gate == 2;
-}
+static bool isOutputOfGru(const RnnDesc &rnn, int64_t gate) { return hasResetFirst(rnn) && gate == 2; }
 Product layerProductOf(const RnnDesc &rnn, int64_t gate) {
   return isOutputOfGru(rnn, gate) ? Product::OutputLayer : Product::Layer;
 }

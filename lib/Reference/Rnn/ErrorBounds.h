@@ -39,9 +39,7 @@ inline Bounded tanh(const Bounded &a) {
 }
 /// Returns the sigmoid of a number with this difference; its value is `g`. The slope g (1 - g) is at most 1/4 and grows
 /// by at most exp(off).
-inline Bounded sigmoidOf(double g, double off) {
-  return {g, std::min({off / 4, g * (1 - g) * std::expm1(off), 1.0})};
-}
+inline Bounded sigmoidOf(double g, double off) { return {g, std::min({off / 4, g * (1 - g) * std::expm1(off), 1.0})}; }
 
 /// Greatest difference of each number that a step reads from CellInputs; not negative.
 struct InputErrorBounds {

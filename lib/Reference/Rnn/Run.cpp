@@ -283,9 +283,9 @@ void Run::runSequence(Sequence &sequence, RunResults &results) const {
     const CellWeights &matrices = weights[stack(at.layer, at.direction)];
     const CellOutputs out = computeCell(desc, s, stateType, matrices, read);
     const bool isLoose = isAny(input.spread) || isAny(sequence.hSpread) || isAny(sequence.cSpread);
-    const CellErrorBounds spread = isLoose ? errorBoundsOf(desc, s, stateType, matrices, read,
-                                                           {input.spread, sequence.hSpread, sequence.cSpread})
-                                           : CellErrorBounds();
+    const CellErrorBounds spread =
+        isLoose ? errorBoundsOf(desc, s, stateType, matrices, read, {input.spread, sequence.hSpread, sequence.cSpread})
+                : CellErrorBounds();
     sequence.h.resize(out.h.size());
     keepStep(sequence, at, out, isLoose ? &spread : nullptr, results);
     if (step + 1 < length)

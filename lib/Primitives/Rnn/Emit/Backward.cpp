@@ -327,8 +327,7 @@ void RnnBackwardEmitter::emitStartDiff(int64_t layer) {
     }
     if (!rnn.diffSrcIterC.isZero())
       rows.emitCopy("rnn_start_cells_diff", states.scratch("cells_diff", DataType::F32, s.dhc, direction),
-                    states.tensor("diff_src_iter_c", rnn.diffSrcIterC, at),
-                    first);
+                    states.tensor("diff_src_iter_c", rnn.diffSrcIterC, at), first);
   }
 }
 

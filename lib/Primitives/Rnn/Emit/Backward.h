@@ -38,7 +38,8 @@ public:
         projection(Weights::transposed("weights_projection", rnn.weightsProjection, problem, module.getContext())),
         peephole("weights_peephole", rnn.weightsPeephole),
         context{rnn, problem.desc.attr, s, layer.view(), iter.view(), projection.view()},
-        program(module, States::openBatch(problem)), states(problem, context, program), rows(context, program, states) {}
+        program(module, States::openBatch(problem)), states(problem, context, program), rows(context, program, states) {
+  }
   void emit();
 
 private:
@@ -55,7 +56,9 @@ private:
   };
   mlir::AffineExpr before(const At &at) const { return states.isReversed(at.direction) ? at.t + 1 : at.t - 1; }
   mlir::AffineExpr after(const At &at) const { return states.isReversed(at.direction) ? at.t - 1 : at.t + 1; }
-  mlir::AffineExpr startOf(int64_t direction) { return states.isReversed(direction) ? states.steps() - 1 : program.number(0); }
+  mlir::AffineExpr startOf(int64_t direction) {
+    return states.isReversed(direction) ? states.steps() - 1 : program.number(0);
+  }
   bool isStacked() const { return s.directions == 2 && (rnn.flags & RnnStackConcatenated) != 0; }
   /// Returns true if a step passes back more than a product (`carry`).
   bool hasCarry() const { return isGru(rnn) || states.hasLengths; }

@@ -43,9 +43,9 @@ Binding RnnBackwardEmitter::allOf(StringRef name, const Rows &from, int64_t time
     binding.type = MemRefType::get({count(Span::All), channels}, element,
                                    StridedLayoutAttr::get(builder.getContext(), from.offset, {every, from.channel}));
   } else {
-    binding.type = MemRefType::get(
-        {s.steps, s.batch, channels}, element,
-        StridedLayoutAttr::get(builder.getContext(), from.offset, {timeStride, row, from.channel}));
+    binding.type =
+        MemRefType::get({s.steps, s.batch, channels}, element,
+                        StridedLayoutAttr::get(builder.getContext(), from.offset, {timeStride, row, from.channel}));
   }
   return binding;
 }
@@ -189,9 +189,14 @@ void RnnBackwardEmitter::emitOuter(const Outer &outer, Binding left, Binding rig
   });
   for (int64_t gate = 0; gate < gates && !isDirect; ++gate) {
     Rows sums{dense, DataType::F32, outputs, gates * outputs, 1, 0, program.number(gate * outputs * 4), inputs};
-    Rows result{place.buffer, DataType::F32, outputs,
-                ofInput,      ofOutput,      desc.offset0,
-                place.bytes + gate * ofGate * bytesOf(DataType::F32), inputs};
+    Rows result{place.buffer,
+                DataType::F32,
+                outputs,
+                ofInput,
+                ofOutput,
+                desc.offset0,
+                place.bytes + gate * ofGate * bytesOf(DataType::F32),
+                inputs};
     rows.emitCopy("rnn_weights_diff", sums, result, [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
       return overwrites() ? in[0] : arith::AddFOp::create(b, loc, in.back(), in[0]).getResult();
     });
@@ -249,7 +254,8 @@ void RnnBackwardEmitter::emitWeightsDiff(int64_t layer, int64_t direction) {
   if (!rnn.diffWeightsIter.isZero()) {
     Outer outer{"diff_weights_iter", rnn.diffWeightsIter, layer, direction, 0, iterGates()};
     auto h = [&](AffineExpr t) { return stateBefore(layer, direction, t); };
-    emitOuter(outer, factor(h, everyStep(h(start).row.number), direction), gradients(factorsOf(iterDelta()), iterGates()));
+    emitOuter(outer, factor(h, everyStep(h(start).row.number), direction),
+              gradients(factorsOf(iterDelta()), iterGates()));
     if (hasResetFirst(rnn)) {
       outer.gates = {2, 1};
       Rows reset = states.ofSteps("reset", context.state(), s.dhc, direction, start);

@@ -24,9 +24,7 @@ public:
         iter("weights_iter", rnn.weightsIter, problem, module.getContext()),
         projection("weights_projection", rnn.weightsProjection, problem, module.getContext()), bias("bias", rnn.bias),
         peephole("weights_peephole", rnn.weightsPeephole),
-        context{rnn,         problem.desc.attr, s,
-                layer.view(), iter.view(),       projection.view(),
-                States::memoryOf(problem)},
+        context{rnn, problem.desc.attr, s, layer.view(), iter.view(), projection.view(), States::memoryOf(problem)},
         isMerged(mergesInputs(rnn)), isSequential(s.directions == 2 && weightsExceedCache(rnn)),
         program(module, States::openBatch(problem)), states(problem, context, program), rows(context, program, states) {
     if (hasOpenWidths(rnn))

@@ -178,9 +178,7 @@ Value Epilogue::activation(Value x) {
   return arith::SelectOp::create(*b, loc, isPositive, x, arith::MulFOp::create(*b, loc, x, f32(rnn.alpha)));
 }
 
-Value Epilogue::attended(Value u, Ref attention) {
-  return attention >= 0 ? mul(sub(f32(1), number(attention)), u) : u;
-}
+Value Epilogue::attended(Value u, Ref attention) { return attention >= 0 ? mul(sub(f32(1), number(attention)), u) : u; }
 
 Value Epilogue::blend(Value u, Value o, Ref h, Ref attention) {
   u = attended(u, attention);

@@ -125,8 +125,7 @@ void ProductEmitter::emitSlice(const Slice &slice) {
   loops = reductions = 0;
   const bool hasGates = !isTransposed && sums.gates > 1, isPacked = view.block > 1;
   AffineExpr zero = b.getAffineConstantExpr(0);
-  AffineExpr n = addLoop(), gate = hasGates ? addLoop() : zero, panel = addLoop(),
-             column = isPacked ? addLoop() : zero;
+  AffineExpr n = addLoop(), gate = hasGates ? addLoop() : zero, panel = addLoop(), column = isPacked ? addLoop() : zero;
   if (isTransposed)
     gate = addReduction();
   AffineExpr group = addReduction(); // even for one group: otherwise `pair` would have to span all of x
@@ -150,8 +149,9 @@ void ProductEmitter::emitSlice(const Slice &slice) {
   if (hasGates)
     sum.insert(sum.begin() + 1, gate);
   auto mapOf = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(loops, 0, results, b.getContext()); };
-  Operation *op = emitOp(step, {x, part}, columnsOf(step, sums, view.width()), {mapOf(row), mapOf(address), mapOf(sum)},
-                         reductions, [&](OpBuilder &inner, Location at, ValueRange in) { return emitBody(inner, at, in); });
+  Operation *op =
+      emitOp(step, {x, part}, columnsOf(step, sums, view.width()), {mapOf(row), mapOf(address), mapOf(sum)}, reductions,
+             [&](OpBuilder &inner, Location at, ValueRange in) { return emitBody(inner, at, in); });
   if (view.element == DataType::F32 && mayRound(fpmath))
     addRelaxation(op, Relaxation::Bf16);
 }
@@ -165,9 +165,8 @@ Value memorySizedAs(StepEmitter &step, Value like) {
 void addElements(StepEmitter &step, Value to, Value values) {
   const auto rank = static_cast<unsigned>(cast<MemRefType>(to.getType()).getRank());
   const AffineMap identity = step.builder.getMultiDimIdentityMap(rank);
-  emitOp(step, values, to, {identity, identity}, 0, [](OpBuilder &b, Location at, ValueRange in) -> Value {
-    return arith::AddFOp::create(b, at, in[1], in[0]);
-  });
+  emitOp(step, values, to, {identity, identity}, 0,
+         [](OpBuilder &b, Location at, ValueRange in) -> Value { return arith::AddFOp::create(b, at, in[1], in[0]); });
 }
 
 /// Adds the products of two factors to `sums`.
@@ -246,8 +245,7 @@ Sums rnn::clearSums(StepEmitter &step, Value memref, int64_t firstGate, int64_t 
 
 Sums rnn::makeSums(StepEmitter &step, Value rows, int64_t width, bool isInteger, int64_t firstGate, int64_t gates) {
   OpBuilder &b = step.builder;
-  // At least two columns, so that gates of a single channel cannot be taken for channels.
-  SmallVector<int64_t> shape = {cast<MemRefType>(rows.getType()).getDimSize(0), std::max<int64_t>(width, 2)};
+  SmallVector<int64_t> shape = {cast<MemRefType>(rows.getType()).getDimSize(0), width};
   if (gates > 1)
     shape.insert(shape.begin() + 1, gates);
   Type type = isInteger ? Type(b.getI32Type()) : b.getF32Type();

@@ -17,10 +17,10 @@ States::States(const VerifiedProblem &problem, const CellContext &context, Progr
     : padding(isBackward(context.rnn) && context.shape.isOpen() ? chunkRows : 0),
       isTraining(context.rnn.prop == PropKind::ForwardTraining),
       isKept(isTraining && !context.rnn.weightsProjection.isZero()), hasLengths(!context.rnn.seqLengths.isZero()),
-      sequences(context.shape.batch, openBatch(problem)),
-      slc(context.shape.slc, openWidth(problem, 2)), sic(context.shape.sic, openWidth(problem, 4)),
-      dhc(context.shape.dhc, sic.entry), dic(context.shape.dic, sic.entry), problem(problem), rnn(context.rnn),
-      s(context.shape), program(program), state(context.memory), factor(context.factor()) {
+      sequences(context.shape.batch, openBatch(problem)), slc(context.shape.slc, openWidth(problem, 2)),
+      sic(context.shape.sic, openWidth(problem, 4)), dhc(context.shape.dhc, sic.entry),
+      dic(context.shape.dic, sic.entry), problem(problem), rnn(context.rnn), s(context.shape), program(program),
+      state(context.memory), factor(context.factor()) {
   for (const ArgumentInfo &argument : problem.arguments)
     sizeCount += argument.runtimeSizes();
   const bool isGradient = rnn.prop == PropKind::Backward;
@@ -150,8 +150,8 @@ Binding States::bind(StringRef name, BufferOffset place, DataType type, ArrayRef
     if (stride.isOpen())
       binding.openStrides.push_back(stride.entry);
   }
-  binding.type = MemRefType::get(shape, elementType(type, builder),
-                                 StridedLayoutAttr::get(builder.getContext(), offset, strides));
+  binding.type =
+      MemRefType::get(shape, elementType(type, builder), StridedLayoutAttr::get(builder.getContext(), offset, strides));
   return binding;
 }
 
@@ -220,8 +220,9 @@ Rows States::startFactorOf(int64_t layer, int64_t direction) {
 
 Rows States::inputFactorsAt(AffineExpr t) {
   const AffineExpr rowBytes = expr(slc) * bytesOf(factor);
-  addRegion("inputs_rounded", steps() * (batch() * rowBytes));
-  return {"inputs_rounded", factor, slc, slc, 1, 0, t * (batch() * rowBytes)};
+  const char *name = factor == state ? "inputs_dense" : "inputs_rounded";
+  addRegion(name, steps() * (batch() * rowBytes));
+  return {name, factor, slc, slc, 1, 0, t * (batch() * rowBytes)};
 }
 
 Rows States::stackedAt(AffineExpr t) {

@@ -156,10 +156,9 @@ void RnnEmitter::emitHeaderSize(int dim, int64_t byte) {
   program.call("rnn_header_size", {ones, to}, [&](StepEmitter &step) {
     clearSums(step, step["to"], 0, 1);
     const AffineMap identity = builder.getMultiDimIdentityMap(2);
-    emitOp(step, step["ones"], step["to"], {identity, identity.dropResult(1)}, 1,
-           [](OpBuilder &b, Location at, ValueRange in) -> Value {
-             return arith::AddIOp::create(b, at, in[1], in[0]);
-           });
+    emitOp(
+        step, step["ones"], step["to"], {identity, identity.dropResult(1)}, 1,
+        [](OpBuilder &b, Location at, ValueRange in) -> Value { return arith::AddIOp::create(b, at, in[1], in[0]); });
   });
 }
 

@@ -12,12 +12,11 @@
 //   quern-schedule-device-contraction{target=T …}
 //   quern-schedule-device-rows{target=T …}
 //   quern-lower{target=T}                    module: kernels to the LLVM dialect
-//   quern-expand-math{isa=I exp=E}           func: exp and log to arithmetic; I: sse42|avx2|avx512, E: polynomial|table
-//   quern-expand-narrow-floats{isa=I}        func: bf16 and f16 to i16 and conversions
-//   quern-expand-saturation{isa=I}           func: floats to the nearest integer of a range; I from this pass
-//                                            on also avx512_vnni|avx512_bf16
-//   quern-expand-byte-sums{isa=I}            func: sums of four adjacent bytes to byte instructions
-//   quern-expand-dots{isa=I}                 func: products of values packed in 32-bit lanes to one instruction
+//   quern-expand-math{target=T exp=E}        func: functions of math to arithmetic; E: polynomial|table
+//   quern-expand-narrow-floats{target=T}     func: bf16 and f16 to i16 and conversions
+//   quern-expand-saturation{target=T}        func: floats to the nearest integer of a range
+//   quern-expand-byte-sums{target=T}         func: sums of four adjacent bytes to byte instructions
+//   quern-expand-dots{target=T}              func: products of values packed in 32-bit lanes to one instruction
 //   quern-pair-elements                      module: problems that process both half bytes of a byte at once
 //   quern-unpack-elements                    module: problems on half bytes stored in whole bytes of shared
 //                                            memory

@@ -14,7 +14,9 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -26,10 +28,10 @@ using namespace mlir;
 namespace quern {
 namespace {
 
-/// A pass that replaces operations of a function by a level's instructions and cannot fail.
+/// A pass that replaces operations of a function by instructions of a target.
 struct InstructionsPass : PassWrapper<InstructionsPass, OperationPass<func::FuncOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(InstructionsPass)
-  using Function = void (*)(func::FuncOp, VectorIsa);
+  using Function = LogicalResult (*)(func::FuncOp, const Target &);
   InstructionsPass(StringRef name, StringRef description, Function function)
       : name(name), description(description), function(function) {}
   InstructionsPass(const InstructionsPass &other)
@@ -38,19 +40,28 @@ struct InstructionsPass : PassWrapper<InstructionsPass, OperationPass<func::Func
   StringRef getArgument() const override { return name; }
   StringRef getDescription() const override { return description; }
   void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<arith::ArithDialect, LLVM::LLVMDialect, vector::VectorDialect>();
+    registry
+        .insert<arith::ArithDialect, LLVM::LLVMDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect>();
   }
   void runOnOperation() override {
-    if (std::optional<VectorIsa> level = vectorIsaFromName(isa))
-      return function(getOperation(), *level);
-    getOperation().emitError(name) << ": isa='" << isa << "': " << vectorIsaNames;
-    signalPassFailure();
+    Result<Target> parsed = Target::parse(target.getValue());
+    if (!parsed)
+      getOperation().emitError(name) << ": " << parsed.error().message;
+    if (!parsed || failed(function(getOperation(), *parsed)))
+      signalPassFailure();
   }
 
   StringRef name, description;
   Function function;
-  Option<std::string> isa{*this, "isa", llvm::cl::desc(vectorIsaNames), llvm::cl::init("avx512")};
+  Option<std::string> target{*this, "target", llvm::cl::desc(targetOptionText), llvm::cl::init("avx512_core")};
 };
+
+/// Adapts an expansion that cannot fail.
+template <void (*expand)(func::FuncOp, const Target &)>
+LogicalResult expandAlways(func::FuncOp function, const Target &target) {
+  expand(function, target);
+  return success();
+}
 
 /// A pass on a module of problems or kernels.
 struct BuffersPass : PassWrapper<BuffersPass, OperationPass<ModuleOp>> {
@@ -99,53 +110,19 @@ LogicalResult pairAllElements(ModuleOp module, std::string &) {
 
 } // namespace
 
-llvm::StringRef nameOfVectorIsa(VectorIsa isa) {
-  switch (isa) {
-  case VectorIsa::Device:
-    return "device";
-  case VectorIsa::Neon:
-    return "neon";
-  case VectorIsa::NeonDotprod:
-    return "neon_dotprod";
-  case VectorIsa::NeonBf16:
-    return "neon_bf16";
-  case VectorIsa::Sve:
-    return "sve";
-  case VectorIsa::SveBf16:
-    return "sve_bf16";
-  case VectorIsa::Sse42:
-    return "sse42";
-  case VectorIsa::Avx2:
-    return "avx2";
-  case VectorIsa::Avx512:
-    return "avx512";
-  case VectorIsa::Avx512Vnni:
-    return "avx512_vnni";
-  case VectorIsa::Avx512Bf16:
-    return "avx512_bf16";
-  }
-  return "unknown";
-}
-
-std::optional<VectorIsa> vectorIsaFromName(llvm::StringRef name) {
-  for (VectorIsa isa : {VectorIsa::Device, VectorIsa::Neon, VectorIsa::NeonDotprod, VectorIsa::NeonBf16, VectorIsa::Sve,
-                        VectorIsa::SveBf16, VectorIsa::Sse42, VectorIsa::Avx2, VectorIsa::Avx512, VectorIsa::Avx512Vnni,
-                        VectorIsa::Avx512Bf16})
-    if (name == nameOfVectorIsa(isa))
-      return isa;
-  return std::nullopt;
-}
-
 void registerTransformPasses() {
   static std::once_flag once;
   std::call_once(once, [] {
     registerPass([] { return createExpandMathPass(); });
-    registerPass([] { return createExpandNarrowFloatsPass(); });
+    registerInstructions("quern-expand-narrow-floats",
+                         "Store narrow floats and i4 in whole bytes and convert by integer arithmetic or F16C",
+                         expandNarrowFloats);
     registerInstructions("quern-expand-saturation", "Convert floats to integers of a range in fewer instructions",
-                         expandSaturation);
-    registerInstructions("quern-expand-byte-sums", "Sum adjacent bytes by instructions on bytes", expandByteSums);
+                         expandAlways<expandSaturation>);
+    registerInstructions("quern-expand-byte-sums", "Sum adjacent bytes by instructions on bytes",
+                         expandAlways<expandByteSums>);
     registerInstructions("quern-expand-dots", "Multiply elements packed in 32-bit lanes by one instruction",
-                         expandDots);
+                         expandAlways<expandDots>);
     registerBuffers("quern-pair-elements", "Compute the two half bytes of a byte in one iteration", pairAllElements);
     registerBuffers("quern-unpack-elements", "Unpack half bytes to whole bytes of shared memory", unpackElements);
     registerBuffers("quern-bind-shared-buffers", "Replace shared buffers of kernels by views of one argument",

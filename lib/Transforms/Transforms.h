@@ -4,49 +4,31 @@
 //===----------------------------------------------------------------------===//
 //
 // Each pass is a plain function, for the compiler, which runs a fixed list without a pass manager, and a registered
-// pass, for quern-opt and embedders. Passes depend only on vectors and instruction-set levels, never on descriptors or
-// primitive names.
+// pass, for quern-opt and embedders. Passes depend only on vectors and the target, never on descriptors or primitive
+// names.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TRANSFORMS_TRANSFORMS_H
 #define QUERN_TRANSFORMS_TRANSFORMS_H
 
+#include "Desc/Target.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 
 #include <memory>
-#include <optional>
 
 namespace quern {
 
-/// Instruction set that vector code may use. From Sse42 on, a level includes the lower ones, and likewise from Neon to
-/// NeonBf16. Sve includes Neon; SveBf16 includes all AArch64 levels.
-enum class VectorIsa {
-  Device,      ///< only arithmetic and FMA, for scalars and vectors alike; no CPU instructions
-  Neon,        ///< FMA and half conversions
-  NeonDotprod, ///< and products of four bytes, both signed or both unsigned
-  NeonBf16,    ///< and conversion to bf16, products of bf16 pairs, products of unsigned with signed bytes
-  Sve,         ///< and masks, the products of NeonDotprod
-  SveBf16,
-  Sse42,      ///< no fused multiply-add, no half conversions
-  Avx2,       ///< FMA and F16C
-  Avx512,     ///< F, BW, CD, DQ, VL: scalef, getexp, getmant, two-register permutes, masks
-  Avx512Vnni, ///< and products of four bytes
-  Avx512Bf16, ///< and conversion to bf16, products of bf16 pairs
-};
+/// Returns true if a multiply-add is one instruction.
+inline bool hasFma(const Target &target) { return !target.isX86() || target.has(CpuIsa::Avx2); }
+/// Returns true if instructions convert between f16 and f32.
+inline bool hasHalfConversions(const Target &target) { return target.isAArch64() || target.has(CpuIsa::Avx2); }
+/// Returns true if an instruction multiplies fours of bytes that are all signed or all unsigned.
+inline bool hasSameSignDots(const Target &target) { return target.has(CpuIsa::NeonDotprod) || target.has(CpuIsa::Sve); }
 
-llvm::StringRef nameOfVectorIsa(VectorIsa isa); ///< "device", "neon", "sse42", "avx512_bf16" and so on
-constexpr bool hasFma(VectorIsa isa) { return isa != VectorIsa::Sse42; }
-constexpr bool isArm(VectorIsa isa) { return isa >= VectorIsa::Neon && isa <= VectorIsa::SveBf16; }
-constexpr bool isSve(VectorIsa isa) { return isa == VectorIsa::Sve || isa == VectorIsa::SveBf16; }
-constexpr bool hasArmDotprod(VectorIsa isa) { return isArm(isa) && isa != VectorIsa::Neon; }
-constexpr bool hasArmBf16(VectorIsa isa) { return isa == VectorIsa::NeonBf16 || isa == VectorIsa::SveBf16; }
-/// Conversions between f16 and f32, for any number of lanes.
-constexpr bool hasHalfConversions(VectorIsa isa) { return isa >= VectorIsa::Avx2 || isArm(isa); }
-std::optional<VectorIsa> vectorIsaFromName(llvm::StringRef name);
-/// All except "device", for messages.
-constexpr const char *vectorIsaNames =
-    "neon, neon_dotprod, neon_bf16, sve, sve_bf16, sse42, avx2, avx512, avx512_vnni or avx512_bf16";
+/// Description of the option of passes that expand operations for a target.
+constexpr const char *targetOptionText = "Target, such as avx2, neon_bf16, sve:vl=256 or spirv64";
 
 enum class ExpMethod {
   Polynomial, ///< has an error below one ULP
@@ -55,41 +37,36 @@ enum class ExpMethod {
   Table,
 };
 
-struct MathOptions {
-  VectorIsa isa = VectorIsa::Avx512;
-  ExpMethod exp = ExpMethod::Polynomial;
-  bool hasF64 = true; ///< if false, powf of f32 is kept, because its expansion computes in f64
-};
-
 /// Replaces exp, exp2, expm1, tanh, log, log2, log1p, erf, erfc and powf on f32 and f64 (scalars and vectors of rank 1,
-/// any length) by arithmetic that needs no library, accurate to 3 ULP; also fma if the level has none. Denormal
-/// arguments and results, zeros, infinities and NaN are handled. An exp or expm1 with the relaxation `nonpositive`
+/// any length) by arithmetic that needs no library, accurate to 3 ULP; also fma if the target has none. Denormal
+/// arguments and results, zeros, infinities and NaN are handled. A target without f64 keeps powf of f32, because its
+/// expansion computes in f64. An exp or expm1 with the relaxation `nonpositive`
 /// promises an argument <= 0 or NaN and is cheaper; an exp with fastmath<afn> may use ExpMethod::Table; an exp with the
 /// relaxation `unrounded` uses the two terms of its argument, a sum, separately; the second must be tiny. Fails with a
-/// diagnostic on a math operation that has neither an expansion nor an instruction at this level. The result requires
+/// diagnostic on a math operation that has neither an expansion nor an instruction. The result requires
 /// round-to-nearest and denormals.
-mlir::LogicalResult expandMath(mlir::func::FuncOp function, const MathOptions &options);
+mlir::LogicalResult expandMath(mlir::func::FuncOp function, const Target &target, ExpMethod exp);
 
 /// Removes bf16, f16, 8-bit floats, f4E2M1FN and i4 from a function: they become i16 and i8 in memory and registers,
-/// and conversions become integer arithmetic (F16C if the level has it). Rounds once, to nearest even, also from f64;
+/// and conversions become integer arithmetic (F16C if the target has it). Rounds once, to nearest even, also from f64;
 /// NaN stays NaN if the type has one; denormals are kept; f4E2M1FN saturates, values too large for f8E4M3FN become NaN,
 /// and f8E8M0FNU stores only the exponent. The AVX-512 BF16 conversion, which flushes denormals, is used for vectors
 /// without any. Fails with a diagnostic on arithmetic in a narrow type.
-mlir::LogicalResult expandNarrowFloats(mlir::func::FuncOp function, VectorIsa isa);
+mlir::LogicalResult expandNarrowFloats(mlir::func::FuncOp function, const Target &target);
 
 /// Shortens the operations that round a float to the nearest integer of a range (clamp, round to even, convert; NaN
 /// becomes 0), on vectors of whole registers. The result is the same.
-void expandSaturation(mlir::func::FuncOp function, VectorIsa isa);
+void expandSaturation(mlir::func::FuncOp function, const Target &target);
 
 /// Replaces sums of four adjacent bytes (an add-reduction along dim 1 of Nx4 words that a vector of bytes was extended
 /// and cast to) by instructions on the bytes, if these fill a register. The result is the same.
-void expandByteSums(mlir::func::FuncOp function, VectorIsa isa);
+void expandByteSums(mlir::func::FuncOp function, const Target &target);
 
 /// Replaces products of elements that are packed in 32-bit lanes (an adding vector.contract of k or lanes x k, lanes x
-/// k and lanes) by the level's instruction for a register: pairs of bf16, which truncf may have rounded from f32,
+/// k and lanes) by the target's instruction for a register: pairs of bf16, which truncf may have rounded from f32,
 /// unsigned by signed bytes in fours, or pairs extended from 16 bits. The instruction determines the order of a lane's
 /// sum, and pairs of bf16 flush denormals.
-void expandDots(mlir::func::FuncOp function, VectorIsa isa);
+void expandDots(mlir::func::FuncOp function, const Target &target);
 
 /// Provides the oracle of a schedule: turns a problem (linalg on static strided memrefs) in place into the kernel
 /// `@<name>_kernel` that MLIR's linalg-to-loops creates, one scalar at a time. Its iteration space is 1; intermediates
@@ -97,8 +74,7 @@ void expandDots(mlir::func::FuncOp function, VectorIsa isa);
 /// and only its results are rounded.
 mlir::LogicalResult lowerNaively(mlir::func::FuncOp problem, bool widen);
 
-std::unique_ptr<mlir::Pass> createExpandMathPass(const MathOptions &options = {});
-std::unique_ptr<mlir::Pass> createExpandNarrowFloatsPass(VectorIsa isa = VectorIsa::Avx512);
+std::unique_ptr<mlir::Pass> createExpandMathPass();
 
 /// Registers the passes above as quern-expand-math and so on, as well as quern-pair-elements, quern-unpack-elements
 /// (PackedElements.h) and quern-bind-shared-buffers (SharedBuffers.h). Idempotent.

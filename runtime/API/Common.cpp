@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <ranges>
 
 using namespace quern;
 using namespace quern::api;
@@ -42,7 +43,7 @@ struct IsaLevel {
   CpuIsa isa;
 };
 /// Levels of each architecture in descending order. A level of oneDNN for which Quern has no code maps to the next
-/// lower one.
+/// lower one, whose own value is the last of its entries.
 constexpr IsaLevel isaLevels[] = {
     {quern_cpu_isa_avx512_core_amx_fp16, CpuIsa::Avx512Amx},
     {quern_cpu_isa_avx512_core_amx, CpuIsa::Avx512Amx},
@@ -332,44 +333,8 @@ quern_status_t quern_set_max_cpu_isa(quern_cpu_isa_t isa) noexcept {
 quern_cpu_isa_t quern_get_effective_cpu_isa(void) noexcept {
   quern_cpu_isa_t effective = quern_cpu_isa_default; // only if memory is exhausted
   (void)guarded([&]() -> Result<void> {
-    switch (Target::host().isa) {
-    case CpuIsa::Sse42:
-      effective = quern_cpu_isa_sse41;
-      break;
-    case CpuIsa::Avx2:
-      effective = quern_cpu_isa_avx2;
-      break;
-    case CpuIsa::Avx512:
-      effective = quern_cpu_isa_avx512_core;
-      break;
-    case CpuIsa::Avx512Vnni:
-      effective = quern_cpu_isa_avx512_core_vnni;
-      break;
-    case CpuIsa::Avx512Bf16:
-      effective = quern_cpu_isa_avx512_core_bf16;
-      break;
-    case CpuIsa::Avx512Fp16:
-      effective = quern_cpu_isa_avx512_core_fp16;
-      break;
-    case CpuIsa::Avx512Amx:
-      effective = quern_cpu_isa_avx512_core_amx;
-      break;
-    case CpuIsa::Neon:
-      effective = quern_cpu_isa_neon;
-      break;
-    case CpuIsa::NeonDotprod:
-      effective = quern_cpu_isa_neon_dotprod;
-      break;
-    case CpuIsa::NeonBf16:
-      effective = quern_cpu_isa_neon_bf16;
-      break;
-    case CpuIsa::Sve:
-      effective = quern_cpu_isa_sve;
-      break;
-    case CpuIsa::SveBf16:
-      effective = quern_cpu_isa_sve_bf16;
-      break;
-    }
+    const auto isHost = [](const IsaLevel &level) { return level.isa == Target::host().isa; };
+    effective = std::ranges::find_if(std::views::reverse(isaLevels), isHost)->value;
     return {};
   });
   return effective;

@@ -1,9 +1,9 @@
 // Checks that four neighboring bytes are added by the two instructions that multiply bytes, then 16-bit integers, with
 // ones: signed bytes are the second operand, unsigned ones the first. Each instruction set uses registers of its width;
 // all other code is unchanged.
-// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-byte-sums{isa=avx512}))' | FileCheck %s --check-prefixes=ALL,AVX512,AVX2
-// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-byte-sums{isa=avx2}))' | FileCheck %s --check-prefixes=ALL,AVX2,NOT512
-// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-byte-sums{isa=sse42}))' | FileCheck %s --check-prefixes=ALL,NOT512,NOT2
+// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-byte-sums{target=avx512_core}))' | FileCheck %s --check-prefixes=ALL,AVX512,AVX2
+// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-byte-sums{target=avx2}))' | FileCheck %s --check-prefixes=ALL,AVX2,NOT512
+// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-byte-sums{target=sse42}))' | FileCheck %s --check-prefixes=ALL,NOT512,NOT2
 
 // ALL-LABEL: func.func @signed(
 // AVX512-SAME: %[[X:[a-z0-9_]+]]: vector<64xi8>, %[[ACC:[a-z0-9_]+]]: vector<16xi32>

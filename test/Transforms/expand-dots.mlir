@@ -1,10 +1,10 @@
 // Checks that the products of packed elements in a register of 32-bit lanes are one instruction: for four bytes,
 // unsigned first; for pairs of bf16, which are also rounded from f32; and for pairs of 16-bit integers. An operand that
 // is equal for all lanes is broadcast as a word, once. Products without an instruction are still a contraction.
-// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-dots{isa=avx512_bf16}))' | FileCheck %s --check-prefixes=ALL,BYTES,HALVES,WORDS
-// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-dots{isa=avx512_vnni}))' | FileCheck %s --check-prefixes=ALL,BYTES,WORDS,NOHALVES
-// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-dots{isa=avx512}))' | FileCheck %s --check-prefixes=ALL,WORDS,NOBYTES,NOHALVES
-// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-dots{isa=sse42}))' | FileCheck %s --check-prefixes=ALL,NOBYTES,NOHALVES,NOWORDS
+// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-dots{target=avx512_core_bf16}))' | FileCheck %s --check-prefixes=ALL,BYTES,HALVES,WORDS
+// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-dots{target=avx512_core_vnni}))' | FileCheck %s --check-prefixes=ALL,BYTES,WORDS,NOHALVES
+// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-dots{target=avx512_core}))' | FileCheck %s --check-prefixes=ALL,WORDS,NOBYTES,NOHALVES
+// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-dots{target=sse42}))' | FileCheck %s --check-prefixes=ALL,NOBYTES,NOHALVES,NOWORDS
 #k = affine_map<(l, k) -> (k)>
 #lk = affine_map<(l, k) -> (l, k)>
 #l = affine_map<(l, k) -> (l)>

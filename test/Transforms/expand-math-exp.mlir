@@ -1,9 +1,9 @@
 // Checks that exp becomes arithmetic on every instruction set: no library call, no math.exp, and vectors of the
 // original width.
-// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-math{isa=avx512}))' | FileCheck %s --check-prefixes=ALL,AVX512 --implicit-check-not=math.exp --implicit-check-not='call @'
-// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-math{isa=avx512 exp=table}))' | FileCheck %s --check-prefixes=ALL,TABLE --implicit-check-not=math.exp --implicit-check-not='call @'
-// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-math{isa=avx2}))' | FileCheck %s --check-prefixes=ALL,AVX2 --implicit-check-not=math.exp --implicit-check-not=call --implicit-check-not=x86
-// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-math{isa=sse42}))' | FileCheck %s --check-prefixes=ALL,SSE --implicit-check-not=math. --implicit-check-not=call --implicit-check-not=x86
+// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-math{target=avx512_core}))' | FileCheck %s --check-prefixes=ALL,AVX512 --implicit-check-not=math.exp --implicit-check-not='call @'
+// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-math{target=avx512_core exp=table}))' | FileCheck %s --check-prefixes=ALL,TABLE --implicit-check-not=math.exp --implicit-check-not='call @'
+// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-math{target=avx2}))' | FileCheck %s --check-prefixes=ALL,AVX2 --implicit-check-not=math.exp --implicit-check-not=call --implicit-check-not=x86
+// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-math{target=sse42}))' | FileCheck %s --check-prefixes=ALL,SSE --implicit-check-not=math. --implicit-check-not=call --implicit-check-not=x86
 
 // Constants come first and once; the argument is clamped on both sides so that NaN is kept; scalef produces denormals,
 // zero and infinity.

@@ -1,8 +1,8 @@
 // Checks that the other functions are all expanded without calls, and that vectors keep their length (powf of f32 uses
 // f64).
-// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-math{isa=avx512}))' | FileCheck %s --check-prefixes=ALL,FMA --implicit-check-not='math.{{exp|tanh|log|erf|powf}}' --implicit-check-not='call @'
-// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-math{isa=avx2}))' | FileCheck %s --check-prefixes=ALL,FMA --implicit-check-not='math.{{exp|tanh|log|erf|powf}}' --implicit-check-not=call --implicit-check-not=x86
-// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-math{isa=sse42}))' | FileCheck %s --check-prefixes=ALL,SSE --implicit-check-not='math.{{exp|tanh|log|erf|powf|fma}}' --implicit-check-not=call --implicit-check-not=x86
+// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-math{target=avx512_core}))' | FileCheck %s --check-prefixes=ALL,FMA --implicit-check-not='math.{{exp|tanh|log|erf|powf}}' --implicit-check-not='call @'
+// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-math{target=avx2}))' | FileCheck %s --check-prefixes=ALL,FMA --implicit-check-not='math.{{exp|tanh|log|erf|powf}}' --implicit-check-not=call --implicit-check-not=x86
+// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-math{target=sse42}))' | FileCheck %s --check-prefixes=ALL,SSE --implicit-check-not='math.{{exp|tanh|log|erf|powf|fma}}' --implicit-check-not=call --implicit-check-not=x86
 // RUN: quern-opt %s --codegen --target=avx512_core | FileCheck %s --check-prefix=ASM --implicit-check-not=call --implicit-check-not=@PLT
 // RUN: quern-opt %s --codegen --target=sse42 | FileCheck %s --check-prefix=ASM --implicit-check-not=call --implicit-check-not=@PLT
 

@@ -1,8 +1,8 @@
 // Checks log: AVX-512 splits the argument by getexp and getmant, other instruction sets by integer arithmetic; all end
 // with the three special cases.
-// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-math{isa=avx512}))' | FileCheck %s --check-prefixes=ALL,AVX512 --implicit-check-not=math.log
-// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-math{isa=avx2}))' | FileCheck %s --check-prefixes=ALL,BITS,FMA --implicit-check-not=math.log --implicit-check-not=x86
-// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-math{isa=sse42}))' | FileCheck %s --check-prefixes=ALL,BITS --implicit-check-not=math. --implicit-check-not=x86
+// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-math{target=avx512_core}))' | FileCheck %s --check-prefixes=ALL,AVX512 --implicit-check-not=math.log
+// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-math{target=avx2}))' | FileCheck %s --check-prefixes=ALL,BITS,FMA --implicit-check-not=math.log --implicit-check-not=x86
+// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-math{target=sse42}))' | FileCheck %s --check-prefixes=ALL,BITS --implicit-check-not=math. --implicit-check-not=x86
 
 // ALL-LABEL: func.func @single(
 // AVX512: "llvm.x86.avx512.mask.getexp.ps.512"

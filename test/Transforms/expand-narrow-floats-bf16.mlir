@@ -2,8 +2,8 @@
 // denormal, which that instruction would flush, integers are used. Neighbors share the test and the instruction, unless
 // an op uses the first before the second.
 // REQUIRES: compiler
-// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-narrow-floats{isa=avx512_bf16}))' | FileCheck %s
-// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-narrow-floats{isa=avx512}))' | FileCheck %s --check-prefix=INT --implicit-check-not=scf.if --implicit-check-not=xbf16
+// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-narrow-floats{target=avx512_core_bf16}))' | FileCheck %s
+// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-narrow-floats{target=avx512_core}))' | FileCheck %s --check-prefix=INT --implicit-check-not=scf.if --implicit-check-not=xbf16
 func.func @narrow(%x: vector<16xf32>) -> vector<16xbf16> {
   // CHECK-LABEL: @narrow
   // CHECK: %[[DENORMAL:.*]] = llvm.call_intrinsic "llvm.x86.avx512.fpclass.ps.512"

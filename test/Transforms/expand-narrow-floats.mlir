@@ -1,7 +1,7 @@
 // Checks that bf16 and f16 are represented as i16 in arguments, memory, pass-through values of masks and loops;
 // conversions are integer arithmetic or F16C.
-// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-narrow-floats{isa=avx512}))' | FileCheck %s --check-prefixes=ALL,F16C --implicit-check-not=xbf16
-// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-narrow-floats{isa=sse42}))' | FileCheck %s --check-prefixes=ALL,INT --implicit-check-not=bf16 --implicit-check-not=f16
+// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-narrow-floats{target=avx512_core}))' | FileCheck %s --check-prefixes=ALL,F16C --implicit-check-not=xbf16
+// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-narrow-floats{target=sse42}))' | FileCheck %s --check-prefixes=ALL,INT --implicit-check-not=bf16 --implicit-check-not=f16
 
 // ALL-LABEL: func.func @memory(
 // ALL-SAME: memref<64xi16>

@@ -1,11 +1,11 @@
 // Checks that rounding and conversion are one instruction, without the clamp at the bound that the instruction returns
 // anyway for values out of range. Bounds of a byte are left to the packing that follows. NaN becomes 0: it is masked
 // out if the result would be another number.
-// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-saturation{isa=avx512}))' | FileCheck %s --check-prefixes=ALL,AVX512
-// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-saturation{isa=avx2}))' | FileCheck %s --check-prefixes=ALL,AVX2
-// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-saturation{isa=sse42}))' | FileCheck %s --check-prefixes=ALL,NONE
-// RUN: not quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-saturation{isa=mmx}))' 2>&1 | FileCheck %s --check-prefix=OPTION
-// OPTION: error: quern-expand-saturation: isa='mmx': neon, neon_dotprod, neon_bf16, sve, sve_bf16, sse42, avx2, avx512, avx512_vnni or avx512_bf16
+// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-saturation{target=avx512_core}))' | FileCheck %s --check-prefixes=ALL,AVX512
+// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-saturation{target=avx2}))' | FileCheck %s --check-prefixes=ALL,AVX2
+// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-saturation{target=sse42}))' | FileCheck %s --check-prefixes=ALL,NONE
+// RUN: not quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-saturation{target=mmx}))' 2>&1 | FileCheck %s --check-prefix=OPTION
+// OPTION: error: quern-expand-saturation: target 'mmx' is unknown; known are native, sse42,
 
 // Signed bytes: only the upper bound is clamped, because smaller values become INT32_MIN, which the packing saturates
 // to -128.

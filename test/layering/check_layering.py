@@ -52,7 +52,7 @@ LAYERS = [
      DESC + ["support", "ir", "registry", "mlir"]),
     ("registry", ["lib/Primitives/*"], DESC + ["support"]),
     ("ir", ["lib/IR/*"], ["support", "artifact", "mlir"]),
-    ("transforms", ["lib/Transforms/*"], ["support", "ir", "mlir"]),
+    ("transforms", ["lib/Transforms/*"], ["support", "ir", "lib/Desc/Target.h", "mlir"]),
     # Two layers are shared by all recipes, and one by all recipes for devices; each recipe also has three layers.
     ("schedule-problem", ["lib/Schedule/Problem/*"], ["support", "ir", "transforms", "mlir"]),
     ("schedule-build", ["lib/Schedule/Batch/*", "lib/Schedule/Build/*"],

@@ -14,6 +14,7 @@
 #include "Targets/AArch64/ScalableVectors.h"
 #include "Targets/AArch64/Selection.h"
 #include "Targets/AArch64/WideRegisters.h"
+#include "Transforms/Transforms.h"
 
 #include "llvm-c/Target.h"
 #include "llvm/ADT/STLExtras.h"
@@ -36,9 +37,8 @@ VectorRegisters registersOf(const Target &target) {
 }
 
 void refine(ContractionStrategy &strategy, const Target &target) {
-  strategy.hasFma = true;
   strategy.hasQuadDots = target.has(CpuIsa::NeonBf16); // I8MM
-  strategy.hasSameSignDots = target.has(CpuIsa::NeonDotprod) || target.has(CpuIsa::Sve);
+  strategy.hasSameSignDots = hasSameSignDots(target);
   strategy.hasMatrices = false;
   strategy.patchBytes = target.hasPatchDots() ? 8 : 0;
   strategy.indexedBytes = granuleBits / 8;
@@ -65,13 +65,6 @@ void refineRows(RowsStrategy &strategy) {
   strategy.storesShare = 1;
   strategy.vectorsPerAccess = vectorsOfPair;
   strategy.hasNumberMax = true;
-}
-
-MathOptions mathOptionsOf(const Target &target) {
-  constexpr VectorIsa levels[] = {VectorIsa::Neon, VectorIsa::NeonDotprod, VectorIsa::NeonBf16, VectorIsa::Sve,
-                                  VectorIsa::SveBf16};
-  const int level = static_cast<int>(target.isa) - static_cast<int>(CpuIsa::Neon);
-  return {levels[level], ExpMethod::Polynomial};
 }
 
 LlvmCpu llvmCpuOf(const Target &target) {
@@ -147,7 +140,6 @@ const Architecture &aarch64Architecture() {
                                              .refine = refine,
                                              .refineMap = refineMap,
                                              .refineRows = refineRows,
-                                             .mathOptionsOf = mathOptionsOf,
                                              .storeFence = "", // non-temporal stores are ordered like others
                                              .initializeLlvm = initializeLlvm,
                                              .llvmCpuOf = llvmCpuOf,

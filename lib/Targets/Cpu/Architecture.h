@@ -16,7 +16,6 @@
 #include "Schedule/Map/Map.h"
 #include "Schedule/Rows/Rows.h"
 #include "Targets/Cpu/KeepMasks.h"
-#include "Transforms/Transforms.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -47,8 +46,6 @@ struct Architecture {
   /// Like `refine`, for maps and rows; null: nothing to set.
   void (*refineMap)(MapStrategy &strategy) = nullptr;
   void (*refineRows)(RowsStrategy &strategy) = nullptr;
-  /// Returns the expansions that pay off on the target.
-  MathOptions (*mathOptionsOf)(const Target &target);
   /// An intrinsic that orders non-temporal stores before later stores; empty if they are ordered anyway.
   llvm::StringLiteral storeFence;
   void (*initializeLlvm)(); ///< called once per process

@@ -38,7 +38,8 @@ using namespace llvm;
 namespace quern {
 namespace {
 
-/// Calls the protected steps of a pass configuration through pointers to members.
+/// Calls the protected steps of a pass configuration through pointers to members. The configuration of a target is a
+/// class that LLVM does not export, so it cannot be derived from.
 struct PassSteps : TargetPassConfig {
   static bool addCoreISel(TargetPassConfig &config) { return (config.*(&PassSteps::addCoreISelPasses))(); }
   static void addPreEmit(TargetPassConfig &config) { (config.*(&PassSteps::addPreEmitPass))(); }

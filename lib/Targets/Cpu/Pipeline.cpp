@@ -12,6 +12,7 @@
 
 #include "Targets/Cpu/Architecture.h"
 #include "Targets/Cpu/FlatAccess.h"
+#include "Transforms/Transforms.h"
 
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/Pattern.h"
@@ -282,12 +283,12 @@ bool isLowered(ModuleOp module) {
 } // namespace
 
 LogicalResult expandForTarget(ModuleOp module, const Target &target) {
-  const MathOptions options = architectureOf(target).mathOptionsOf(target);
+  const ExpMethod exp = target.has(CpuIsa::Avx512) ? ExpMethod::Table : ExpMethod::Polynomial;
   for (auto function : module.getOps<func::FuncOp>()) {
-    expandSaturation(function, options.isa);
-    expandByteSums(function, options.isa);
-    expandDots(function, options.isa);
-    if (failed(expandNarrowFloats(function, options.isa)) || failed(expandMath(function, options)))
+    expandSaturation(function, target);
+    expandByteSums(function, target);
+    expandDots(function, target);
+    if (failed(expandNarrowFloats(function, target)) || failed(expandMath(function, target, exp)))
       return failure();
   }
   return success();

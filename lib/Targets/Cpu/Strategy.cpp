@@ -12,6 +12,7 @@
 
 #include "Desc/CpuTile.h"
 #include "Targets/Cpu/Architecture.h"
+#include "Transforms/Transforms.h"
 
 #include <algorithm>
 
@@ -37,31 +38,33 @@ StreamSizes streamSizesOf(const Target &target) {
           std::min(half, kept * 3 / 4)};
 }
 
-} // namespace
-
-ContractionStrategy quern::contractionStrategyFor(const Target &target) {
+/// Returns a strategy with the registers and the L1 cache of a target.
+template <typename Strategy> Strategy strategyOf(const Target &target) {
   const VectorRegisters registers = architectureOf(target).registersOf(target);
-  ContractionStrategy strategy;
+  Strategy strategy;
   strategy.vectorBytes = registers.bytes;
   strategy.registers = registers.count;
   strategy.narrowestMask = registers.narrowestMask;
-  strategy.minRestSums = registers.count > 16 ? 12 : 8; // two dots of pairs start in a cycle and take six cycles
+  strategy.l1Bytes = int64_t(target.l1Kib) << 10;
+  return strategy;
+}
+
+} // namespace
+
+ContractionStrategy quern::contractionStrategyFor(const Target &target) {
+  auto strategy = strategyOf<ContractionStrategy>(target);
+  strategy.minRestSums = strategy.registers > 16 ? 12 : 8; // two dots of pairs start in a cycle and take six cycles
+  strategy.hasFma = hasFma(target);
   strategy.hasPairDots = target.hasPairDots();
   strategy.vectors = tileVectorsOf(target);
   architectureOf(target).refine(strategy, target);
-  strategy.l1Bytes = int64_t(target.l1Kib) << 10;
   strategy.l2Bytes = int64_t(target.l2Kib) << 9;
   strategy.sliceBytes = int64_t(target.l2Kib) << 7;
   return strategy;
 }
 
 MapStrategy quern::mapStrategyFor(const Target &target) {
-  const VectorRegisters registers = architectureOf(target).registersOf(target);
-  MapStrategy strategy;
-  strategy.vectorBytes = registers.bytes;
-  strategy.registers = registers.count;
-  strategy.narrowestMask = registers.narrowestMask;
-  strategy.l1Bytes = int64_t(target.l1Kib) << 10;
+  auto strategy = strategyOf<MapStrategy>(target);
   strategy.l2Bytes = int64_t(target.l2Kib) << 10;
   StreamSizes sizes = streamSizesOf(target);
   strategy.streamBytes = sizes.lines;
@@ -73,12 +76,7 @@ MapStrategy quern::mapStrategyFor(const Target &target) {
 }
 
 RowsStrategy quern::rowsStrategyFor(const Target &target) {
-  const VectorRegisters registers = architectureOf(target).registersOf(target);
-  RowsStrategy strategy;
-  strategy.vectorBytes = registers.bytes;
-  strategy.registers = registers.count;
-  strategy.narrowestMask = registers.narrowestMask;
-  strategy.l1Bytes = int64_t(target.l1Kib) << 10;
+  auto strategy = strategyOf<RowsStrategy>(target);
   strategy.l2Bytes = int64_t(target.l2Kib) << 10;
   strategy.scratchBytes = strategy.l2Bytes / 2;
   StreamSizes sizes = streamSizesOf(target);

@@ -97,9 +97,8 @@ static void expandBroadcasts(func::FuncOp function) {
 }
 
 LogicalResult quern::expandForDevice(ModuleOp module, const Target &target) {
-  MathOptions options{VectorIsa::Device, ExpMethod::Polynomial, target.device.hasF64};
   for (auto function : module.getOps<func::FuncOp>()) {
-    if (failed(expandNarrowFloats(function, VectorIsa::Device)) || failed(expandMath(function, options)))
+    if (failed(expandNarrowFloats(function, target)) || failed(expandMath(function, target, ExpMethod::Polynomial)))
       return failure();
     expandExtrema(function);
     expandBroadcasts(function);

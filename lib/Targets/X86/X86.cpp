@@ -30,24 +30,10 @@ VectorRegisters registersOf(const Target &target) {
 }
 
 void refine(ContractionStrategy &strategy, const Target &target) {
-  strategy.hasFma = target.has(CpuIsa::Avx2);
   strategy.hasQuadDots = target.has(CpuIsa::Avx512Vnni);
   strategy.hasMatrices = target.has(CpuIsa::Avx512Amx);
   if (target.hasPairDots()) // these cores prefetch across pages; prefetch instructions would take 2 to 15 % of the time
     strategy.l2PrefetchBytes = strategy.memoryPrefetchBytes = 0;
-}
-
-VectorIsa vectorIsaFor(const Target &target) {
-  if (target.has(CpuIsa::Avx512Bf16))
-    return VectorIsa::Avx512Bf16;
-  if (target.has(CpuIsa::Avx512))
-    return target.has(CpuIsa::Avx512Vnni) ? VectorIsa::Avx512Vnni : VectorIsa::Avx512;
-  return target.has(CpuIsa::Avx2) ? VectorIsa::Avx2 : VectorIsa::Sse42;
-}
-
-MathOptions mathOptionsOf(const Target &target) {
-  VectorIsa isa = vectorIsaFor(target);
-  return {isa, isa >= VectorIsa::Avx512 ? ExpMethod::Table : ExpMethod::Polynomial};
 }
 
 /// The x86-64-vN names are not tuned for a specific model.
@@ -173,7 +159,6 @@ const Architecture &x86Architecture() {
                                              .assemblyComment = "# ",
                                              .registersOf = registersOf,
                                              .refine = refine,
-                                             .mathOptionsOf = mathOptionsOf,
                                              .storeFence = "llvm.x86.sse.sfence",
                                              .initializeLlvm = initializeLlvm,
                                              .llvmCpuOf = llvmCpuOf,

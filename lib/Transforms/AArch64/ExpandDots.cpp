@@ -16,17 +16,17 @@ class Expansion : DotBuilder {
 public:
   using DotBuilder::DotBuilder;
 
-  Value expand(VectorIsa isa) {
+  Value expand(const Target &target) {
     const Type sum = getElementTypeOrSelf(op.getResultType());
-    const bool fits = aarch64::hasDots(isa, dot.lanes);
-    if (dot.element().isBF16() && sum.isF32() && dot.packed == 2 && fits && hasArmBf16(isa))
-      return dotOf(isa, "bfdot", flat(dot.second), first());
-    if (dot.element().isInteger(8) && sum.isInteger(32) && dot.packed == 4 && fits && hasArmDotprod(isa)) {
+    const bool fits = aarch64::hasDots(target, dot.lanes);
+    if (dot.element().isBF16() && sum.isF32() && dot.packed == 2 && fits && target.has(CpuIsa::NeonBf16))
+      return dotOf(target, "bfdot", flat(dot.second), first());
+    if (dot.element().isInteger(8) && sum.isInteger(32) && dot.packed == 4 && fits && hasSameSignDots(target)) {
       if (dot.isFirstSigned == dot.isSecondSigned)
-        return dotOf(isa, dot.isFirstSigned ? "sdot" : "udot", flat(dot.second), first());
-      if (hasArmBf16(isa))
-        return dot.isFirstSigned ? dotOf(isa, "usdot", flat(dot.second), first())
-                                 : dotOf(isa, "usdot", first(), flat(dot.second));
+        return dotOf(target, dot.isFirstSigned ? "sdot" : "udot", flat(dot.second), first());
+      if (target.has(CpuIsa::NeonBf16))
+        return dot.isFirstSigned ? dotOf(target, "usdot", flat(dot.second), first())
+                                 : dotOf(target, "usdot", first(), flat(dot.second));
     }
     if (dot.element().isInteger(16) && sum.isInteger(32) && dot.packed == 2 && !dot.isFirstOne)
       return halves(dot.isFirstSigned && dot.isSecondSigned);
@@ -51,8 +51,8 @@ private:
     return made && made.getSource().getType().isInteger(32) ? made.getSource() : Value();
   }
 
-  Value dotOf(VectorIsa isa, StringRef name, Value first, Value second) {
-    return aarch64::dot(b, loc, isa, name, op.getAcc(), first, second);
+  Value dotOf(const Target &target, StringRef name, Value first, Value second) {
+    return aarch64::dot(b, loc, target, name, op.getAcc(), first, second);
   }
 
   /// Emits widening products and adds adjacent ones.
@@ -75,21 +75,22 @@ private:
 
 } // namespace
 
-Value aarch64Dot(vector::ContractionOp op, const PackedDot &dot, VectorIsa isa, llvm::DenseMap<Value, Value> &made) {
-  return Expansion(op, dot, made).expand(isa);
+Value aarch64Dot(vector::ContractionOp op, const PackedDot &dot, const Target &target,
+                 llvm::DenseMap<Value, Value> &made) {
+  return Expansion(op, dot, made).expand(target);
 }
 
-Value aarch64Patch(OpBuilder &b, Location loc, const PatchDot &dot, VectorIsa isa, Value acc, Value first,
+Value aarch64Patch(OpBuilder &b, Location loc, const PatchDot &dot, const Target &target, Value acc, Value first,
                    Value second) {
   const Type sum = getElementTypeOrSelf(acc.getType());
-  if (!hasArmBf16(isa) || !aarch64::hasDots(isa, cast<VectorType>(acc.getType()).getNumElements()))
+  if (!target.has(CpuIsa::NeonBf16) || !aarch64::hasDots(target, cast<VectorType>(acc.getType()).getNumElements()))
     return {};
   if (dot.element().isBF16() && sum.isF32() && dot.packed == 4)
-    return aarch64::patch(b, loc, isa, "bfmmla", acc, first, second);
+    return aarch64::patch(b, loc, target, "bfmmla", acc, first, second);
   if (!dot.element().isInteger(8) || !sum.isInteger(32) || dot.packed != 8 ||
       (dot.isFirstSigned && !dot.isSecondSigned))
     return {};
-  return aarch64::patch(b, loc, isa,
+  return aarch64::patch(b, loc, target,
                         dot.isFirstSigned    ? "smmla"
                         : dot.isSecondSigned ? "usmmla"
                                              : "ummla",

@@ -18,14 +18,15 @@ static Value call(OpBuilder &b, Location loc, const Twine &name, Type type, Valu
   return LLVM::CallIntrinsicOp::create(b, loc, type, b.getStringAttr("llvm.aarch64." + name), operands).getResult(0);
 }
 
-bool aarch64::hasDots(VectorIsa isa, int64_t lanes) {
-  return lanes == neonLanes || (isSve(isa) && lanes % neonLanes == 0);
+bool aarch64::hasDots(const Target &target, int64_t lanes) {
+  return lanes == neonLanes || (isSve(target.isa) && lanes % neonLanes == 0);
 }
 
-Value aarch64::dot(OpBuilder &b, Location loc, VectorIsa isa, StringRef name, Value acc, Value first, Value second) {
+Value aarch64::dot(OpBuilder &b, Location loc, const Target &target, StringRef name, Value acc, Value first,
+                   Value second) {
   auto sums = cast<VectorType>(acc.getType());
   const int64_t lanes = sums.getNumElements();
-  if (lanes == neonLanes && isa != VectorIsa::Sve) // SVE machines may lack the NEON form
+  if (lanes == neonLanes && target.isa != CpuIsa::Sve) // SVE machines may lack the NEON form
     return call(b, loc, "neon." + name, sums, {acc, first, second});
   auto scalable = [&](Value v) -> Value {
     auto fixed = cast<VectorType>(v.getType());
@@ -37,22 +38,23 @@ Value aarch64::dot(OpBuilder &b, Location loc, VectorIsa isa, StringRef name, Va
   return vector::ScalableExtractOp::create(b, loc, sums, whole, 0);
 }
 
-Value aarch64::patch(OpBuilder &b, Location loc, VectorIsa isa, StringRef name, Value acc, Value first, Value second) {
+Value aarch64::patch(OpBuilder &b, Location loc, const Target &target, StringRef name, Value acc, Value first,
+                     Value second) {
   const int64_t lanes = cast<VectorType>(acc.getType()).getNumElements();
   if (lanes == neonLanes)
-    return dot(b, loc, isa, name, acc, first, second);
+    return dot(b, loc, target, name, acc, first, second);
   auto type = cast<VectorType>(first.getType());
   SmallVector<int64_t> again;
   for (int64_t i = 0; i < cast<VectorType>(second.getType()).getNumElements(); ++i)
     again.push_back(i % type.getNumElements());
-  return dot(b, loc, isa, name, acc, vector::ShuffleOp::create(b, loc, first, first, again), second);
+  return dot(b, loc, target, name, acc, vector::ShuffleOp::create(b, loc, first, first, again), second);
 }
 
-Value aarch64::byteSums(OpBuilder &b, Location loc, VectorIsa isa, bool isSigned, Value bytes, Value acc) {
+Value aarch64::byteSums(OpBuilder &b, Location loc, const Target &target, bool isSigned, Value bytes, Value acc) {
   auto type = cast<VectorType>(bytes.getType());
-  if (hasArmDotprod(isa)) {
+  if (hasSameSignDots(target)) {
     Value ones = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, b.getI8IntegerAttr(1)));
-    return dot(b, loc, isa, isSigned ? "sdot" : "udot", acc, bytes, ones);
+    return dot(b, loc, target, isSigned ? "sdot" : "udot", acc, bytes, ones);
   }
   Value sums = bytes;
   for (int64_t bits : {16, 32}) {

@@ -17,16 +17,16 @@
 namespace quern::aarch64 {
 
 /// Returns true if dot() and byteSums() support vectors of `lanes` 32-bit lanes.
-bool hasDots(VectorIsa isa, int64_t lanes);
+bool hasDots(const Target &target, int64_t lanes);
 /// Emits `name` (bfdot, sdot, udot, usdot): acc + the products of the elements packed in each lane.
-mlir::Value dot(mlir::OpBuilder &b, mlir::Location loc, VectorIsa isa, llvm::StringRef name, mlir::Value acc,
+mlir::Value dot(mlir::OpBuilder &b, mlir::Location loc, const Target &target, llvm::StringRef name, mlir::Value acc,
                 mlir::Value first, mlir::Value second);
 /// Emits `name` (bfmmla, smmla, ummla, usmmla): acc + first · second. `first` is two rows in 128 bits, which are used
 /// for every 128 bits of `second`, each of which has two columns.
-mlir::Value patch(mlir::OpBuilder &b, mlir::Location loc, VectorIsa isa, llvm::StringRef name, mlir::Value acc,
+mlir::Value patch(mlir::OpBuilder &b, mlir::Location loc, const Target &target, llvm::StringRef name, mlir::Value acc,
                   mlir::Value first, mlir::Value second);
 /// Returns acc + the sum of the four bytes of each lane.
-mlir::Value byteSums(mlir::OpBuilder &b, mlir::Location loc, VectorIsa isa, bool isSigned, mlir::Value bytes,
+mlir::Value byteSums(mlir::OpBuilder &b, mlir::Location loc, const Target &target, bool isSigned, mlir::Value bytes,
                      mlir::Value acc);
 /// Rounds four f32 to the nearest integers, ties to even. Saturates out of range; NaN becomes 0.
 mlir::Value toNearest(mlir::OpBuilder &b, mlir::Location loc, mlir::Value floats);

@@ -23,13 +23,12 @@ namespace {
 /// Intrinsics for a register of `bytes` bytes.
 struct PairSums {
   int64_t bytes;
-  VectorIsa least;
+  CpuIsa least;
   StringLiteral ofBytes, ofHalves;
 };
-constexpr PairSums pairSums[] = {
-    {64, VectorIsa::Avx512, "llvm.x86.avx512.pmaddubs.w.512", "llvm.x86.avx512.pmaddw.d.512"},
-    {32, VectorIsa::Avx2, "llvm.x86.avx2.pmadd.ub.sw", "llvm.x86.avx2.pmadd.wd"},
-    {16, VectorIsa::Sse42, "llvm.x86.ssse3.pmadd.ub.sw.128", "llvm.x86.sse2.pmadd.wd"}};
+constexpr PairSums pairSums[] = {{64, CpuIsa::Avx512, "llvm.x86.avx512.pmaddubs.w.512", "llvm.x86.avx512.pmaddw.d.512"},
+                                 {32, CpuIsa::Avx2, "llvm.x86.avx2.pmadd.ub.sw", "llvm.x86.avx2.pmadd.wd"},
+                                 {16, CpuIsa::Sse42, "llvm.x86.ssse3.pmadd.ub.sw.128", "llvm.x86.sse2.pmadd.wd"}};
 
 /// acc + Σ ext(bytes) over each four bytes.
 struct ByteSum {
@@ -76,29 +75,29 @@ void expand(ByteSum sum, const PairSums &pairs) {
   replace(sum, arith::AddIOp::create(b, loc, words, sum.accumulator));
 }
 
-void expandOnArm(ByteSum sum, VectorIsa isa) {
+void expandOnArm(ByteSum sum, const Target &target) {
   OpBuilder b(sum.op);
-  if (aarch64::hasDots(isa, sum.op.getSourceVectorType().getDimSize(0)))
-    replace(sum, aarch64::byteSums(b, sum.extension->getLoc(), isa, llvm::isa<arith::ExtSIOp>(sum.extension), sum.bytes,
-                                   sum.accumulator));
+  if (aarch64::hasDots(target, sum.op.getSourceVectorType().getDimSize(0)))
+    replace(sum, aarch64::byteSums(b, sum.extension->getLoc(), target, llvm::isa<arith::ExtSIOp>(sum.extension),
+                                   sum.bytes, sum.accumulator));
 }
 
 } // namespace
 
-void expandByteSums(func::FuncOp function, VectorIsa isa) {
+void expandByteSums(func::FuncOp function, const Target &target) {
   SmallVector<vector::MultiDimReductionOp> ops;
   function.walk([&](vector::MultiDimReductionOp op) { ops.push_back(op); });
   for (vector::MultiDimReductionOp op : ops) {
     std::optional<ByteSum> sum = matchByteSum(op);
     if (!sum)
       continue;
-    if (isArm(isa)) {
-      expandOnArm(*sum, isa);
+    if (target.isAArch64()) {
+      expandOnArm(*sum, target);
       continue;
     }
     int64_t bytes = cast<VectorType>(sum->bytes.getType()).getNumElements();
     const auto *pairs =
-        llvm::find_if(pairSums, [&](const PairSums &known) { return known.bytes == bytes && isa >= known.least; });
+        llvm::find_if(pairSums, [&](const PairSums &known) { return known.bytes == bytes && target.has(known.least); });
     if (pairs != std::end(pairSums))
       expand(*sum, *pairs);
   }

@@ -102,12 +102,12 @@ Value flattened(OpBuilder &b, Location loc, Value v) {
 
 /// Emits the level's instructions, or separate operations if it has none. Shape casts of the result are replaced at
 /// once.
-Value expandPatch(vector::ContractionOp op, const PatchDot &dot, VectorIsa isa) {
+Value expandPatch(vector::ContractionOp op, const PatchDot &dot, const Target &target) {
   OpBuilder b(op);
   Location loc = op.getLoc();
   Value acc = flattened(b, loc, op.getAcc()), first = flattened(b, loc, dot.first),
         second = flattened(b, loc, dot.second);
-  Value result = isArm(isa) ? aarch64Patch(b, loc, dot, isa, acc, first, second) : Value();
+  Value result = target.isAArch64() ? aarch64Patch(b, loc, dot, target, acc, first, second) : Value();
   if (!result)
     result = multiplyPatches(b, loc, dot, acc, first, second);
   for (Operation *user : llvm::make_early_inc_range(op->getUsers()))
@@ -157,11 +157,11 @@ Value DotBuilder::roundedFrom(Value v) {
   return rounding && getElementTypeOrSelf(rounding.getIn().getType()).isF32() ? rounding.getIn() : Value();
 }
 
-void expandDots(func::FuncOp function, VectorIsa isa) {
+void expandDots(func::FuncOp function, const Target &target) {
   SmallVector<vector::ContractionOp> ops;
   function.walk([&](vector::ContractionOp op) { ops.push_back(op); });
   llvm::DenseMap<Value, Value> made;
-  auto *instruction = isArm(isa) ? aarch64Dot : x86Dot;
+  auto *instruction = target.isAArch64() ? aarch64Dot : x86Dot;
   llvm::SetVector<Operation *> unused;
   auto leave = [&](Operation *op) {
     for (Value operand : op->getOperands())
@@ -172,13 +172,13 @@ void expandDots(func::FuncOp function, VectorIsa isa) {
   };
   for (vector::ContractionOp op : ops) {
     if (const std::optional<PatchDot> patch = matchPatch(op)) {
-      if (Value result = expandPatch(op, *patch, isa); !op->use_empty())
+      if (Value result = expandPatch(op, *patch, target); !op->use_empty())
         op->replaceAllUsesWith(ValueRange{result});
       leave(op);
       continue;
     }
     std::optional<PackedDot> dot = matchDot(op);
-    Value result = dot ? instruction(op, *dot, isa, made) : Value();
+    Value result = dot ? instruction(op, *dot, target, made) : Value();
     if (!result)
       continue;
     op->replaceAllUsesWith(ValueRange{result});

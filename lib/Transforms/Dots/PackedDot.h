@@ -63,13 +63,13 @@ protected:
 
 /// Takes one-dimensional vectors: `acc` has all patches, `first` and `second` their elements. Returns null if the level
 /// has no instruction for it.
-mlir::Value aarch64Patch(mlir::OpBuilder &b, mlir::Location loc, const PatchDot &dot, VectorIsa isa, mlir::Value acc,
-                         mlir::Value first, mlir::Value second);
+mlir::Value aarch64Patch(mlir::OpBuilder &b, mlir::Location loc, const PatchDot &dot, const Target &target,
+                         mlir::Value acc, mlir::Value first, mlir::Value second);
 
 /// Emit the product with instructions of the target. Return null if the level has no instruction for it.
-mlir::Value x86Dot(mlir::vector::ContractionOp op, const PackedDot &dot, VectorIsa isa,
+mlir::Value x86Dot(mlir::vector::ContractionOp op, const PackedDot &dot, const Target &target,
                    llvm::DenseMap<mlir::Value, mlir::Value> &made);
-mlir::Value aarch64Dot(mlir::vector::ContractionOp op, const PackedDot &dot, VectorIsa isa,
+mlir::Value aarch64Dot(mlir::vector::ContractionOp op, const PackedDot &dot, const Target &target,
                        llvm::DenseMap<mlir::Value, mlir::Value> &made);
 
 } // namespace quern

@@ -73,7 +73,7 @@ Value expansionOf(Operation *op, VectorMath &math, ValueRange x, ExpMethod metho
 }
 
 /// Replaces one operation. A scalar is computed in the first lane of a register.
-LogicalResult expandOne(Operation *op, const MathOptions &options, ConstantPool &pool) {
+LogicalResult expandOne(Operation *op, const Target &target, ExpMethod exp, ConstantPool &pool) {
   Type type = op->getResult(0).getType(), element = getElementTypeOrSelf(type);
   auto vectorType = dyn_cast<VectorType>(type);
   if (!element.isF32() && !element.isF64())
@@ -88,11 +88,11 @@ LogicalResult expandOne(Operation *op, const MathOptions &options, ConstantPool 
     for (Value &operand : operands)
       operand = inLanes(builder, loc, vectorType, operand);
   }
-  VectorMath math(builder, loc, vectorType, options.isa, pool);
-  Value result = expansionOf(op, math, operands, options.exp);
+  VectorMath math(builder, loc, vectorType, target, pool);
+  Value result = expansionOf(op, math, operands, exp);
   if (!result)
     return op->emitError("expand-math: '")
-           << op->getName() << "' has neither an expansion nor an instruction on " << nameOfVectorIsa(options.isa);
+           << op->getName() << "' has neither an expansion nor an instruction on " << std::string(target.name());
   if (!isa<VectorType>(type))
     result = vector::ExtractOp::create(builder, loc, result, int64_t(0));
   op->getResult(0).replaceAllUsesWith(result);
@@ -100,11 +100,11 @@ LogicalResult expandOne(Operation *op, const MathOptions &options, ConstantPool 
   return success();
 }
 
-/// Returns true if the operation is one instruction, or a few, at the given level.
-bool isInstruction(Operation *op, const MathOptions &options) {
+/// Returns true if the operation is one instruction of the target, or a few.
+bool isInstruction(Operation *op, const Target &target) {
   if (isa<math::FmaOp>(op))
-    return hasFma(options.isa);
-  if (isa<math::PowFOp>(op) && !options.hasF64)
+    return hasFma(target);
+  if (isa<math::PowFOp>(op) && !target.hasF64())
     return getElementTypeOrSelf(op->getResult(0)).isF32();
   return isa<math::AbsFOp, math::AbsIOp, math::CopySignOp, math::SqrtOp, math::RoundEvenOp, math::FloorOp, math::CeilOp,
              math::TruncOp>(op);
@@ -112,7 +112,7 @@ bool isInstruction(Operation *op, const MathOptions &options) {
 
 } // namespace
 
-LogicalResult expandMath(func::FuncOp function, const MathOptions &options) {
+LogicalResult expandMath(func::FuncOp function, const Target &target, ExpMethod exp) {
   SmallVector<Operation *> operations;
   function.walk([&](Operation *op) {
     if (op->getName().getDialectNamespace() == math::MathDialect::getDialectNamespace())
@@ -120,7 +120,7 @@ LogicalResult expandMath(func::FuncOp function, const MathOptions &options) {
   });
   ConstantPool pool(function);
   for (Operation *op : operations)
-    if (!isInstruction(op, options) && failed(expandOne(op, options, pool)))
+    if (!isInstruction(op, target) && failed(expandOne(op, target, exp, pool)))
       return failure();
   return success();
 }
@@ -129,10 +129,6 @@ namespace {
 struct ExpandMathPass : PassWrapper<ExpandMathPass, OperationPass<func::FuncOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandMathPass)
   ExpandMathPass() = default;
-  explicit ExpandMathPass(const MathOptions &options) {
-    isa = nameOfVectorIsa(options.isa).str();
-    exp = options.exp == ExpMethod::Table ? "table" : "polynomial";
-  }
   ExpandMathPass(const ExpandMathPass &other) : PassWrapper(other) {}
 
   StringRef getArgument() const override { return "quern-expand-math"; }
@@ -143,24 +139,22 @@ struct ExpandMathPass : PassWrapper<ExpandMathPass, OperationPass<func::FuncOp>>
     registry.insert<arith::ArithDialect, LLVM::LLVMDialect, math::MathDialect, vector::VectorDialect>();
   }
   void runOnOperation() override {
-    auto level = vectorIsaFromName(isa);
-    if (!level || (exp != "polynomial" && exp != "table")) {
-      getOperation().emitError("quern-expand-math: isa='")
-          << isa << "' exp='" << exp << "': device, sse42, avx2 or avx512; polynomial or table";
+    Result<Target> parsed = Target::parse(target.getValue());
+    if (!parsed || (exp != "polynomial" && exp != "table")) {
+      getOperation().emitError("quern-expand-math: ")
+          << (parsed ? "exp='" + exp + "': polynomial or table" : parsed.error().message);
       return signalPassFailure();
     }
-    if (failed(expandMath(getOperation(), {*level, exp == "table" ? ExpMethod::Table : ExpMethod::Polynomial})))
+    if (failed(expandMath(getOperation(), *parsed, exp == "table" ? ExpMethod::Table : ExpMethod::Polynomial)))
       signalPassFailure();
   }
 
-  Option<std::string> isa{*this, "isa", llvm::cl::desc("device, sse42, avx2 or avx512"), llvm::cl::init("avx512")};
-  Option<std::string> exp{*this, "exp", llvm::cl::desc("polynomial or table (f32 on avx512)"),
+  Option<std::string> target{*this, "target", llvm::cl::desc(targetOptionText), llvm::cl::init("avx512_core")};
+  Option<std::string> exp{*this, "exp", llvm::cl::desc("polynomial or table (f32 on avx512_core)"),
                           llvm::cl::init("polynomial")};
 };
 } // namespace
 
-std::unique_ptr<Pass> createExpandMathPass(const MathOptions &options) {
-  return std::make_unique<ExpandMathPass>(options);
-}
+std::unique_ptr<Pass> createExpandMathPass() { return std::make_unique<ExpandMathPass>(); }
 
 } // namespace quern

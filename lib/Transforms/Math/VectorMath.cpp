@@ -27,8 +27,8 @@ Value ConstantPool::get(OpBuilder &builder, Location loc, TypedAttr value) {
   return constant;
 }
 
-VectorMath::VectorMath(OpBuilder &builder, Location loc, VectorType type, VectorIsa isa, ConstantPool &pool)
-    : type(type), builder(builder), loc(loc), isa(isa), pool(pool) {}
+VectorMath::VectorMath(OpBuilder &builder, Location loc, VectorType type, const Target &target, ConstantPool &pool)
+    : type(type), builder(builder), loc(loc), target(target), pool(pool) {}
 
 Value VectorMath::constant(double value) {
   return pool.get(builder, loc, DenseElementsAttr::get(type, builder.getFloatAttr(type.getElementType(), value)));
@@ -110,7 +110,7 @@ Value VectorMath::atLeast(Value x, double limit) {
 }
 
 VectorMath VectorMath::asF64() const {
-  return VectorMath(builder, loc, VectorType::get(type.getShape(), builder.getF64Type()), isa, pool);
+  return VectorMath(builder, loc, VectorType::get(type.getShape(), builder.getF64Type()), target, pool);
 }
 Value VectorMath::extend(Value x) { return arith::ExtFOp::create(builder, loc, asF64().type, x); }
 Value VectorMath::truncate(Value x) { return arith::TruncFOp::create(builder, loc, type, x); }

@@ -38,14 +38,15 @@ struct TwoTerms {
 /// Emits at the builder's insertion point. `type` is a rank-1 vector of f32 or f64.
 class VectorMath {
 public:
-  VectorMath(mlir::OpBuilder &builder, mlir::Location loc, mlir::VectorType type, VectorIsa isa, ConstantPool &pool);
+  VectorMath(mlir::OpBuilder &builder, mlir::Location loc, mlir::VectorType type, const Target &target,
+             ConstantPool &pool);
 
   bool isF32() const { return type.getElementType().isF32(); }
-  bool hasFma() const { return quern::hasFma(isa); }
+  bool hasFma() const { return quern::hasFma(target); }
   /// Returns true if a multiply-add overwrites its addend, so that a constant addend is copied first.
-  bool addsInPlace() const { return isArm(isa) && !isSve(isa); }
+  bool addsInPlace() const { return target.isAArch64() && !isSve(target.isa); }
   /// Returns true if AVX-512 intrinsics can be used: the vector is whole registers of some length.
-  bool hasAvx512() const { return isa >= VectorIsa::Avx512 && registerLanes() != 0; }
+  bool hasAvx512() const { return target.has(CpuIsa::Avx512) && registerLanes() != 0; }
   /// Bits of the mantissa without the hidden one: 23 or 52.
   int mantissaBits() const { return isF32() ? 23 : 52; }
 
@@ -111,7 +112,7 @@ private:
 
   mlir::OpBuilder &builder;
   mlir::Location loc;
-  VectorIsa isa;
+  const Target &target;
   ConstantPool &pool;
 };
 

@@ -107,7 +107,7 @@ bool canSinkTo(Operation *first, Operation *second) {
 
 } // namespace
 
-LogicalResult expandNarrowFloats(func::FuncOp function, VectorIsa isa) {
+LogicalResult expandNarrowFloats(func::FuncOp function, const Target &target) {
   SmallVector<Operation *> touched, conversions, instructions;
   WalkResult walked = function.walk([&](Operation *op) {
     bool narrowBlock = llvm::any_of(op->getRegions(), [](Region &region) {
@@ -140,7 +140,7 @@ LogicalResult expandNarrowFloats(func::FuncOp function, VectorIsa isa) {
   };
   auto goesTogether = [&](size_t i) {
     return conversions[i] && origins[i] == NarrowConverter::Origin::Unknown &&
-           NarrowConverter::narrowsTogether(conversions[i], isa);
+           NarrowConverter::narrowsTogether(conversions[i], target);
   };
   constexpr size_t maxGroupSize = 4;
   for (size_t i = 0; i < conversions.size(); ++i) {
@@ -156,12 +156,12 @@ LogicalResult expandNarrowFloats(func::FuncOp function, VectorIsa isa) {
       group.push_back(std::exchange(conversions[j], nullptr));
     }
     if (!goesTogether(i)) {
-      replace(op, NarrowConverter(op, isa, origins[i]).convert(op->getOperand(0), types[i].first, types[i].second));
+      replace(op, NarrowConverter(op, target, origins[i]).convert(op->getOperand(0), types[i].first, types[i].second));
       continue;
     }
     auto wide = llvm::map_to_vector(group, [](Operation *conversion) { return conversion->getOperand(0); });
     for (auto [conversion, narrow] :
-         llvm::zip_equal(group, NarrowConverter(group.back(), isa).narrowTogetherToBf16(wide)))
+         llvm::zip_equal(group, NarrowConverter(group.back(), target).narrowTogetherToBf16(wide)))
       replace(conversion, narrow);
   }
   llvm::DenseMap<Value, Value> casts;
@@ -172,40 +172,6 @@ LogicalResult expandNarrowFloats(func::FuncOp function, VectorIsa isa) {
   function.setFunctionType(
       FunctionType::get(function.getContext(), mapTypes(type.getInputs()), mapTypes(type.getResults())));
   return success();
-}
-
-namespace {
-struct ExpandNarrowFloatsPass : PassWrapper<ExpandNarrowFloatsPass, OperationPass<func::FuncOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandNarrowFloatsPass)
-  ExpandNarrowFloatsPass() = default;
-  explicit ExpandNarrowFloatsPass(VectorIsa level) { isa = nameOfVectorIsa(level).str(); }
-  ExpandNarrowFloatsPass(const ExpandNarrowFloatsPass &other) : PassWrapper(other) {}
-
-  StringRef getArgument() const override { return "quern-expand-narrow-floats"; }
-  StringRef getDescription() const override {
-    return "Store narrow floats and i4 in whole bytes and convert by integer arithmetic or F16C";
-  }
-  void getDependentDialects(DialectRegistry &registry) const override {
-    registry
-        .insert<arith::ArithDialect, LLVM::LLVMDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect>();
-  }
-  void runOnOperation() override {
-    auto level = vectorIsaFromName(isa);
-    if (!level) {
-      getOperation().emitError("quern-expand-narrow-floats: isa='") << isa << "': device, " << vectorIsaNames;
-      return signalPassFailure();
-    }
-    if (failed(expandNarrowFloats(getOperation(), *level)))
-      signalPassFailure();
-  }
-
-  Option<std::string> isa{*this, "isa", llvm::cl::desc("Instruction set: device, or one of a CPU"),
-                          llvm::cl::init("avx512")};
-};
-} // namespace
-
-std::unique_ptr<Pass> createExpandNarrowFloatsPass(VectorIsa isa) {
-  return std::make_unique<ExpandNarrowFloatsPass>(isa);
 }
 
 } // namespace quern

@@ -68,14 +68,14 @@ std::optional<Saturation> matchSaturation(arith::FPToSIOp conversion) {
 }
 
 /// Returns the instruction for this number of lanes; empty if there is none.
-StringRef conversionOf(VectorType type, VectorIsa isa) {
+StringRef conversionOf(VectorType type, const Target &target) {
   int64_t lanes = type.getNumElements();
   bool isDouble = type.getElementType().isF64();
-  if (isa >= VectorIsa::Avx512 && lanes * (isDouble ? 8 : 4) == 64)
+  if (target.has(CpuIsa::Avx512) && lanes * (isDouble ? 8 : 4) == 64)
     return isDouble ? "llvm.x86.avx512.mask.cvtpd2dq.512" : "llvm.x86.avx512.mask.cvtps2dq.512";
-  if (isa >= VectorIsa::Avx2 && lanes * (isDouble ? 8 : 4) == 32)
+  if (target.has(CpuIsa::Avx2) && lanes * (isDouble ? 8 : 4) == 32)
     return isDouble ? "llvm.x86.avx.cvt.pd2dq.256" : "llvm.x86.avx.cvt.ps2dq.256";
-  return isa >= VectorIsa::Sse42 && !isDouble && lanes == 4 ? "llvm.x86.sse2.cvtps2dq" : "";
+  return target.has(CpuIsa::Sse42) && !isDouble && lanes == 4 ? "llvm.x86.sse2.cvtps2dq" : "";
 }
 
 class Expansion {
@@ -156,14 +156,15 @@ static void expandOnArm(arith::FPToSIOp conversion, const Saturation &saturation
   conversion.replaceAllUsesWith(whole);
 }
 
-void expandSaturation(func::FuncOp function, VectorIsa isa) {
+void expandSaturation(func::FuncOp function, const Target &target) {
   SmallVector<arith::FPToSIOp> conversions;
   function.walk([&](arith::FPToSIOp op) { conversions.push_back(op); });
   for (arith::FPToSIOp op : conversions) {
     auto type = dyn_cast<VectorType>(op.getIn().getType());
-    StringRef name =
-        type && type.getRank() == 1 && getElementTypeOrSelf(op.getType()).isInteger(32) ? conversionOf(type, isa) : "";
-    const bool isOnArm = isArm(isa) && type && type.getShape() == ArrayRef<int64_t>{4} &&
+    StringRef name = type && type.getRank() == 1 && getElementTypeOrSelf(op.getType()).isInteger(32)
+                         ? conversionOf(type, target)
+                         : "";
+    const bool isOnArm = target.isAArch64() && type && type.getShape() == ArrayRef<int64_t>{4} &&
                          type.getElementType().isF32() && getElementTypeOrSelf(op.getType()).isInteger(32);
     std::optional<Saturation> found = name.empty() && !isOnArm ? std::nullopt : matchSaturation(op);
     if (found && isOnArm)

@@ -109,7 +109,7 @@ Value NarrowConverter::narrow(Value wide, Type to) {
     wide = roundToOdd(wide);
   if (element.isBF16())
     return narrowToBf16(wide);
-  if (element.isF16() && hasHalfConversions(isa))
+  if (element.isF16() && hasHalfConversions(target))
     return narrowByF16c(wide);
   if (mlir::isa<Float8E8M0FNUType>(element)) // the exponent; the sign is truncated
     return truncate(shiftRight(asWord(wide), 23), 8);
@@ -135,7 +135,7 @@ Value NarrowConverter::widenBf16(Value narrow) {
     return asReal(narrow == pairs.getRes1() ? shiftLeft(both, 16) : make<arith::AndIOp>(both, word(0xffff0000)));
   }
   auto type = dyn_cast<VectorType>(narrow.getType());
-  if (isa < VectorIsa::Avx512 || !type || type.getNumElements() != 16)
+  if (!target.has(CpuIsa::Avx512) || !type || type.getNumElements() != 16)
     return asReal(shiftLeft(extend(narrow), 16));
   VectorType words = VectorType::get({32}, builder.getI16Type());
   SmallVector<int64_t, 32> low = llvm::to_vector<32>(llvm::seq<int64_t>(0, 32));
@@ -184,20 +184,20 @@ Value NarrowConverter::narrowPartsToBf16(Value wide) {
 
 Value NarrowConverter::narrowToBf16(Value wide) {
   auto type = dyn_cast<VectorType>(wide.getType());
-  if (hasArmBf16(isa) && (!isSve(isa) || !type || type.getNumElements() <= neonWords))
+  if (target.has(CpuIsa::NeonBf16) && (!isSve(target.isa) || !type || type.getNumElements() <= neonWords))
     return narrowToBf16OnArm(wide);
-  if (hasArmBf16(isa) && llvm::isPowerOf2_64(static_cast<uint64_t>(type.getNumElements())))
+  if (target.has(CpuIsa::NeonBf16) && llvm::isPowerOf2_64(static_cast<uint64_t>(type.getNumElements())))
     return narrowPartsToBf16(wide);
-  bool hasInstruction = isa >= VectorIsa::Avx512Bf16 && type && type.getNumElements() == 16;
+  bool hasInstruction = target.has(CpuIsa::Avx512Bf16) && type && type.getNumElements() == 16;
   if (!hasInstruction || origin == Origin::ShortDenormals)
     return origin >= Origin::Short ? truncate(shiftRight(asWord(wide), 16), 16) : narrowToBf16ByIntegers(wide);
   return origin == Origin::Unknown ? narrowTogetherToBf16(wide).front() : convertToBf16(wide);
 }
 
-bool NarrowConverter::narrowsTogether(Operation *op, VectorIsa isa) {
+bool NarrowConverter::narrowsTogether(Operation *op, const Target &target) {
   Type from = op->getOperand(0).getType(), to = op->getResult(0).getType();
   auto type = dyn_cast<VectorType>(from);
-  return isa >= VectorIsa::Avx512Bf16 && type && type.getShape() == ArrayRef<int64_t>{16} &&
+  return target.has(CpuIsa::Avx512Bf16) && type && type.getShape() == ArrayRef<int64_t>{16} &&
          type.getElementType().isF32() && getElementTypeOrSelf(to).isBF16();
 }
 
@@ -273,7 +273,7 @@ Value NarrowConverter::narrowToBf16ByIntegers(Value wide) {
 /// Multiplying by 2^112 rebiases the exponent, also of denormals; the exponent of infinities and NaN is restored
 /// afterwards.
 Value NarrowConverter::widenF16(Value narrow) {
-  if (hasHalfConversions(isa)) {
+  if (hasHalfConversions(target)) {
     Value half = arith::BitcastOp::create(builder, loc, shaped(builder.getF16Type()), narrow);
     return arith::ExtFOp::create(builder, loc, f32(), half);
   }
@@ -289,7 +289,7 @@ Value NarrowConverter::widenF16(Value narrow) {
 /// would be 480, keeps its sign, because a conversion to f4E2M1FN turns it into a signed limit.
 Value NarrowConverter::widenF8E4M3(Value narrow) {
   Value real;
-  if (hasHalfConversions(isa)) {
+  if (hasHalfConversions(target)) {
     auto half = [&](uint16_t value) { return splat(i16(), builder.getI16IntegerAttr(static_cast<int16_t>(value))); };
     Value bits = make<arith::ShLIOp>(arith::ExtSIOp::create(builder, loc, i16(), narrow), half(7));
     real = make<arith::MulFOp>(widenF16(make<arith::AndIOp>(bits, half(0xbfff))), this->real(0x1p8f));
@@ -316,7 +316,7 @@ Value NarrowConverter::widenE8M0(Value narrow) {
 Value NarrowConverter::widenF4E2M1(Value narrow) {
   auto type = dyn_cast<VectorType>(narrow.getType());
   int64_t lanes = type ? type.getNumElements() : 0;
-  bool hasAll = isa >= VectorIsa::Avx512 && lanes == 16, hasMagnitudes = isa >= VectorIsa::Avx2 && lanes == 8;
+  bool hasAll = target.has(CpuIsa::Avx512) && lanes == 16, hasMagnitudes = target.has(CpuIsa::Avx2) && lanes == 8;
   Value bits = extend(narrow), sign = hasAll ? Value() : shiftLeft(masked(bits, 8), 28);
   if (hasAll || hasMagnitudes) { // the index is the lower bits of each lane
     SmallVector<float> values;

@@ -40,14 +40,14 @@ public:
   /// Returns the origin of the operand's values. Must be called before any conversion is replaced.
   static Origin originOf(mlir::Operation *op);
 
-  NarrowConverter(mlir::Operation *op, VectorIsa isa, Origin origin = Origin::Unknown)
-      : op(op), builder(op), loc(op->getLoc()), shapeOf(op->getResult(0).getType()), isa(isa), origin(origin) {}
+  NarrowConverter(mlir::Operation *op, const Target &target, Origin origin = Origin::Unknown)
+      : op(op), builder(op), loc(op->getLoc()), shapeOf(op->getResult(0).getType()), target(target), origin(origin) {}
 
   /// Emits `op`, an extension or a truncation of floats or integers, on `x`, given its original types.
   mlir::Value convert(mlir::Value x, mlir::Type from, mlir::Type to);
 
   /// Returns true if several vectors like the one of `op` should be converted to bf16 together.
-  static bool narrowsTogether(mlir::Operation *op, VectorIsa isa);
+  static bool narrowsTogether(mlir::Operation *op, const Target &target);
   llvm::SmallVector<mlir::Value> narrowTogetherToBf16(mlir::ValueRange wide);
 
 private:
@@ -108,7 +108,7 @@ private:
   mlir::OpBuilder builder;
   mlir::Location loc;
   mlir::Type shapeOf;
-  VectorIsa isa;
+  const Target &target;
   Origin origin;
 };
 

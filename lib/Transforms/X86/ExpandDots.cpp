@@ -15,33 +15,33 @@ namespace {
 /// Intrinsics that multiply pairs of 16-bit integers and add the products, for a register.
 struct HalfDot {
   int64_t lanes;
-  VectorIsa least;
+  CpuIsa least;
   StringLiteral name;
 };
-constexpr HalfDot halfDots[] = {{16, VectorIsa::Avx512, "llvm.x86.avx512.pmaddw.d.512"},
-                                {8, VectorIsa::Avx2, "llvm.x86.avx2.pmadd.wd"},
-                                {4, VectorIsa::Sse42, "llvm.x86.sse2.pmadd.wd"}};
+constexpr HalfDot halfDots[] = {{16, CpuIsa::Avx512, "llvm.x86.avx512.pmaddw.d.512"},
+                                {8, CpuIsa::Avx2, "llvm.x86.avx2.pmadd.wd"},
+                                {4, CpuIsa::Sse42, "llvm.x86.sse2.pmadd.wd"}};
 
 class Expansion : DotBuilder {
 public:
   using DotBuilder::DotBuilder;
 
   /// Emits the product with x86 intrinsics. Returns null if this level has no instruction for it.
-  Value expand(VectorIsa isa) {
+  Value expand(const Target &target) {
     Type sum = getElementTypeOrSelf(op.getResultType());
     if (dot.element().isBF16() && sum.isF32() && dot.packed == 2 && dot.lanes == 16 && dot.isFirstOne &&
-        isa >= VectorIsa::Avx512Bf16)
+        target.has(CpuIsa::Avx512Bf16))
       return call("llvm.x86.avx512bf16.dpbf16ps.512", op.getResultType(),
                   {op.getAcc(), broadcastPair(), rounded(flat(dot.second))});
     if (dot.element().isInteger(8) && sum.isInteger(32) && dot.packed == 4 && dot.lanes == 16 &&
-        dot.isFirstSigned != dot.isSecondSigned && isa >= VectorIsa::Avx512Vnni) {
+        dot.isFirstSigned != dot.isSecondSigned && target.has(CpuIsa::Avx512Vnni)) {
       Value first = dot.isFirstOne ? broadcastPair() : flat(dot.first), second = flat(dot.second);
       if (dot.isFirstSigned) // the instruction takes the unsigned operand first
         std::swap(first, second);
       return call("llvm.x86.avx512.vpdpbusd.512", op.getResultType(), {op.getAcc(), first, second});
     }
     const auto *half =
-        llvm::find_if(halfDots, [&](const HalfDot &own) { return own.lanes == dot.lanes && isa >= own.least; });
+        llvm::find_if(halfDots, [&](const HalfDot &own) { return own.lanes == dot.lanes && target.has(own.least); });
     if (dot.element().isInteger(16) && sum.isInteger(32) && dot.packed == 2 && !dot.isFirstOne && dot.isFirstSigned &&
         dot.isSecondSigned && half != std::end(halfDots))
       return arith::AddIOp::create(b, loc, op.getAcc(),
@@ -81,8 +81,8 @@ private:
 
 } // namespace
 
-Value x86Dot(vector::ContractionOp op, const PackedDot &dot, VectorIsa isa, llvm::DenseMap<Value, Value> &made) {
-  return Expansion(op, dot, made).expand(isa);
+Value x86Dot(vector::ContractionOp op, const PackedDot &dot, const Target &target, llvm::DenseMap<Value, Value> &made) {
+  return Expansion(op, dot, made).expand(target);
 }
 
 } // namespace quern

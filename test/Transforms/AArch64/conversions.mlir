@@ -1,8 +1,8 @@
 // Checks that bytes are added in pairs as they widen, or by dots with ones; that a float becomes the nearest integer of
 // a range by the conversion that saturates and turns NaN into 0, so the bounds are integers; and that bf16 is rounded
 // by the instruction, which keeps denormals, or by integers.
-// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-byte-sums{isa=neon},quern-expand-saturation{isa=neon},quern-expand-narrow-floats{isa=neon}))' | FileCheck %s --check-prefixes=ALL,NEON
-// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-byte-sums{isa=neon_bf16},quern-expand-saturation{isa=neon_bf16},quern-expand-narrow-floats{isa=neon_bf16}))' | FileCheck %s --check-prefixes=ALL,BF16
+// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-byte-sums{target=neon},quern-expand-saturation{target=neon},quern-expand-narrow-floats{target=neon}))' | FileCheck %s --check-prefixes=ALL,NEON
+// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-byte-sums{target=neon_bf16},quern-expand-saturation{target=neon_bf16},quern-expand-narrow-floats{target=neon_bf16}))' | FileCheck %s --check-prefixes=ALL,BF16
 
 // ALL-LABEL: func.func @sums(
 // NEON: %[[HALVES:[a-z0-9_]+]] = llvm.call_intrinsic "llvm.aarch64.neon.uaddlp"(%{{.*}}) : (vector<16xi8>) -> vector<8xi16>

@@ -1,11 +1,11 @@
 // Checks that the products of packed elements in a register of 32-bit lanes are one instruction: NEON's on four lanes,
 // SVE's on any number of lanes, for which a vector of fixed length becomes scalable only for the instruction. Products
 // without an instruction are kept.
-// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-dots{isa=neon}))' | FileCheck %s --check-prefixes=ALL,NODOTS,NOBF16
-// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-dots{isa=neon_dotprod}))' | FileCheck %s --check-prefixes=ALL,NEON,NOBF16,NOSVE
-// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-dots{isa=neon_bf16}))' | FileCheck %s --check-prefixes=ALL,NEON,BF16,NOSVE
-// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-dots{isa=sve}))' | FileCheck %s --check-prefixes=ALL,SVE,NOBF16
-// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-dots{isa=sve_bf16}))' | FileCheck %s --check-prefixes=ALL,NEON,BF16,SVEBF16
+// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-dots{target=neon}))' | FileCheck %s --check-prefixes=ALL,NODOTS,NOBF16
+// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-dots{target=neon_dotprod}))' | FileCheck %s --check-prefixes=ALL,NEON,NOBF16,NOSVE
+// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-dots{target=neon_bf16}))' | FileCheck %s --check-prefixes=ALL,NEON,BF16,NOSVE
+// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-dots{target=sve:vl=256}))' | FileCheck %s --check-prefixes=ALL,SVE,NOBF16
+// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-dots{target=sve_bf16:vl=256}))' | FileCheck %s --check-prefixes=ALL,NEON,BF16,SVEBF16
 #k = affine_map<(l, k) -> (k)>
 #lk = affine_map<(l, k) -> (l, k)>
 #l = affine_map<(l, k) -> (l)>

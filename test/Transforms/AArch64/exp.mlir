@@ -1,7 +1,7 @@
 // Checks the series of exp. NEON's fused multiply-add overwrites its addend, so adding to a constant takes a copy: the
 // series uses pairs of coefficients, and 1 is added last. SVE can overwrite a factor instead: Horner's scheme.
-// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-math{isa=neon}))' | FileCheck %s --check-prefix=NEON
-// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-math{isa=sve}))' | FileCheck %s --check-prefix=SVE
+// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-math{target=neon}))' | FileCheck %s --check-prefix=NEON
+// RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-math{target=sve:vl=256}))' | FileCheck %s --check-prefix=SVE
 // NEON: %[[SQUARE:.*]] = arith.mulf %[[R:.*]], %[[R]]
 // NEON: %[[HIGH:.*]] = math.fma %[[R]], %{{cst.*}}, %{{cst.*}}
 // NEON: %[[MORE:.*]] = math.fma %[[SQUARE]], %{{cst.*}}, %[[HIGH]]

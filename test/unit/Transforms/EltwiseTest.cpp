@@ -103,10 +103,10 @@ std::string describe(const Function &f) {
 void PrintTo(const Function &f, std::ostream *os) { *os << describe(f); }
 
 struct Level {
-  const char *target, *isa;
+  const char *target;
   int lanesF32;
 };
-constexpr Level levels[] = {{"avx512_core", "avx512", 16}, {"avx2", "avx2", 8}, {"sse42", "sse42", 4}};
+constexpr Level levels[] = {{"avx512_core", 16}, {"avx2", 8}, {"sse42", 4}};
 
 /// Returns every exponent, an even grid around zero, and special values.
 template <typename T> std::vector<T> arguments() {
@@ -144,7 +144,7 @@ void check(const std::string &name, const Body &body, const std::function<double
     if (!canRun(level.target))
       continue;
     std::string type = FloatTraits<T>::name;
-    VectorKernelSpec spec{level.target, std::string("func.func(quern-expand-math{isa=") + level.isa + "})",
+    VectorKernelSpec spec{level.target, std::string("func.func(quern-expand-math{target=") + level.target + "})",
                           "",           type,
                           type,         level.lanesF32 * 4 / static_cast<int>(sizeof(T))};
     spec.body = body;
@@ -161,7 +161,7 @@ void check(const std::string &name, const Body &body, const std::function<double
         if (double error = errorOf(x[i], y[i]); !(error <= worst))
           worst = error, worstAt = begin + i, worstGot = y[i];
     }
-    testing::Test::RecordProperty(std::string("worst_ulp_") + level.isa + "_" + type, std::to_string(worst));
+    testing::Test::RecordProperty(std::string("worst_ulp_") + level.target + "_" + type, std::to_string(worst));
     EXPECT_LE(worst, limit) << name << " of " << type << " on " << level.target << " at " << inputs[worstAt] << ": "
                             << worstGot;
   }

@@ -1,4 +1,4 @@
-//===- CpuMemory.h - Sizes of a CPU's memory system -----------------------===//
+//===- CpuMemory.h - Properties of CPUs that recipes assume ---------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -10,9 +10,11 @@
 namespace quern {
 
 constexpr int64_t lineBytes = 64;   ///< bytes of a cache line
+constexpr int64_t cacheWays = 8;    ///< minimum associativity of L1 and L2
 constexpr int64_t pageBytes = 4096; ///< bytes of a page, at whose end hardware prefetchers stop
 /// Bytes; hardware prefetchers follow strides below this, and runs from this length on.
 constexpr int64_t prefetcherReach = 2048;
+constexpr double vectorOperationNs = 0.17; ///< duration of a vector operation on one core
 
 } // namespace quern
 

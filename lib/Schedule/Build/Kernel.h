@@ -3,8 +3,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// All recipes give their kernels one signature (see Rows.h) and a KernelAttr. A kernel accesses every argument as a
-// flat buffer.
+// The contract of all recipes. A recipe reads a problem, a function on strided memrefs whose arguments are named by
+// `quern.arg`, and does not modify it. It inserts the kernels after the problem, in the order in which they run:
+// `@<name>_kernel`, or `@<name>_kernel0`, … if there are several. A kernel takes
+//   (each argument as a rank-1 or rank-0 memref over its whole buffer, [shared {quern.shared}],
+//    [scratch {quern.scratch}], [sizes {quern.sizes}: the open sizes of the arguments, in the order of ArgumentSizes],
+//    begin: index, end: index)
+// and computes the iterations from begin to end of its space. On a device it has no begin and end: it runs in
+// independent groups of work-items along x, and its space counts groups. Its KernelAttr has its other properties
+// (KernelTraits). Arguments must not overlap, except for those that a recipe allows to share memory.
+//
+// A recipe that does not match fails without a diagnostic; `whyNot`, if given, then receives the reason in one line.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_BUILD_KERNEL_H

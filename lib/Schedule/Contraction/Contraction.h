@@ -12,6 +12,7 @@
 #ifndef QUERN_SCHEDULE_CONTRACTION_CONTRACTION_H
 #define QUERN_SCHEDULE_CONTRACTION_CONTRACTION_H
 
+#include "Schedule/Build/CpuMemory.h"
 #include "Schedule/Problem/Problem.h"
 
 namespace quern {
@@ -27,10 +28,8 @@ struct ContractionStrategy {
   }
 };
 
-/// Schedules `problem` as one kernel `@<name>_kernel`, which is inserted after it; `problem` is kept. The kernel has
-/// the signature and attributes of those of scheduleRows(). An argument that only elementwise ops read may be the same
-/// memory as one of the same type and layout that they write; other arguments must not overlap. Fails without a
-/// diagnostic if the function does not match; `whyNot`, if given, then receives a one-line reason.
+/// Schedules `problem` as one kernel, as described in Build/Kernel.h. An argument that only elementwise ops read may
+/// share the memory of one of the same type and layout that they write.
 mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>> scheduleContraction(const schedule::Problem &problem,
                                                                            const ContractionStrategy &strategy,
                                                                            std::string *whyNot = nullptr);

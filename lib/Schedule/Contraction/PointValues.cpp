@@ -6,6 +6,9 @@
 
 #include "Schedule/Build/Bodies.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
 using namespace mlir;
 using namespace quern;
 using namespace quern::schedule;
@@ -33,4 +36,12 @@ SmallVector<Value> contractions::evaluate(OpBuilder &b, const PointOp &point, co
   for (auto [element, access, operand] : llvm::zip_equal(op.getRegionOutputArgs(), point.outs, op.getDpsInits()))
     bind(element, access, operand);
   return cloneBody(b, *op.getBlock(), map, reader.captured, reader.adapt);
+}
+
+Value contractions::multiplyAdd(OpBuilder &b, Location loc, bool isFma, Value x, Value y, Value sum) {
+  if (isFma)
+    return math::FmaOp::create(b, loc, x, y, sum);
+  if (isa<FloatType>(getElementTypeOrSelf(sum.getType())))
+    return arith::AddFOp::create(b, loc, sum, arith::MulFOp::create(b, loc, x, y));
+  return arith::AddIOp::create(b, loc, sum, arith::MulIOp::create(b, loc, x, y));
 }

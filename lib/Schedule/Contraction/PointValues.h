@@ -37,6 +37,10 @@ struct PointReader {
 llvm::SmallVector<mlir::Value> evaluate(mlir::OpBuilder &b, const PointOp &point, const KnownValues &known,
                                         const PointReader &reader);
 
+/// Returns sum + x * y of floats or integers, rounded once if `isFma`.
+mlir::Value multiplyAdd(mlir::OpBuilder &b, mlir::Location loc, bool isFma, mlir::Value x, mlir::Value y,
+                        mlir::Value sum);
+
 } // namespace quern::schedule::contractions
 
 #endif // QUERN_SCHEDULE_CONTRACTION_POINTVALUES_H

@@ -11,12 +11,7 @@
 
 namespace quern {
 
-/// Parameters of a device's recipes; one table per target sets the fields (Targets/*/Strategy.cpp). Each recipe
-/// schedules a problem, which is kept, as one kernel `@<name>_kernel` after it. The kernel takes each argument as a
-/// rank-1 or rank-0 memref over its whole buffer, then, if there are any, the dynamic sizes {quern.sizes} in the order
-/// of scheduleRows(). It runs in independent groups of work-items along x. Its KernelAttr has the number of groups
-/// (`space`, multiplied by `factors` of dynamic dims), `group_size`, `sub_group_size` if it depends on that, and
-/// `plan`.
+/// Parameters of a device's recipes; one table per target sets the fields (Targets/*/Strategy.cpp).
 struct DeviceStrategy {
 #define QUERN_FIELD(TYPE, NAME, DEFAULT, LEAST, WHAT) TYPE NAME = DEFAULT;
 #include "Schedule/Device/Strategy.def"

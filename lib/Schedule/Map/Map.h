@@ -12,6 +12,7 @@
 #ifndef QUERN_SCHEDULE_MAP_MAP_H
 #define QUERN_SCHEDULE_MAP_MAP_H
 
+#include "Schedule/Build/CpuMemory.h"
 #include "Schedule/Problem/Problem.h"
 
 namespace quern {
@@ -27,10 +28,8 @@ struct MapStrategy {
   }
 };
 
-/// Schedules `problem` as one kernel `@<name>_kernel` after it; `problem` is not modified. The kernel has the signature
-/// and attributes described at scheduleRows(). An input with the destination's layout and element size may share its
-/// memory; arguments must not overlap otherwise. Fails without a diagnostic if the function is not a map; `whyNot`, if
-/// given, then receives the reason in one line.
+/// Schedules `problem` as one kernel, as described in Build/Kernel.h. An input with the destination's layout and
+/// element size may share its memory.
 mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>>
 scheduleMap(const schedule::Problem &problem, const MapStrategy &strategy, std::string *whyNot = nullptr);
 

@@ -13,6 +13,7 @@
 #ifndef QUERN_SCHEDULE_ROWS_ROWS_H
 #define QUERN_SCHEDULE_ROWS_ROWS_H
 
+#include "Schedule/Build/CpuMemory.h"
 #include "Schedule/Problem/Problem.h"
 
 namespace quern {
@@ -28,15 +29,8 @@ struct RowsStrategy {
   }
 };
 
-/// Schedules `problem` (strided memrefs; arguments named by `quern.arg`) as kernels that run one after another and are
-/// inserted in that order after it: `@<name>_kernel`, or `@<name>_kernel0`, … if there are several. Each takes
-///   (each argument as a rank-1 or rank-0 memref over its whole buffer, [shared {quern.shared}],
-///    [scratch {quern.scratch}], [sizes {quern.sizes}: the dynamic sizes of the arguments, in the order of
-///    Problem/Size.h], begin: index, end: index)
-/// and has its other properties in its KernelAttr. `problem` is not modified. A fill of an argument that a later op
-/// overwrites becomes a separate first kernel, `@<name>_fill_kernel`. Arguments of one type and layout may share
-/// memory; arguments must not overlap otherwise. Fails without a diagnostic if the chain does not match; `whyNot`, if
-/// given, then receives the reason in one line.
+/// Schedules `problem` as described in Build/Kernel.h. A fill of an argument that a later op overwrites becomes a
+/// separate first kernel, `@<name>_fill_kernel`. Arguments of one type and layout may share memory.
 mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>>
 scheduleRows(const schedule::Problem &problem, const RowsStrategy &strategy, std::string *whyNot = nullptr);
 

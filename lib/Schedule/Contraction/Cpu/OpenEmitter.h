@@ -99,10 +99,10 @@ private:
   /// Prefetches the tile's rhs some steps ahead, because its rows are too far from each other for a hardware
   /// prefetcher. Addresses past the end are harmless.
   void prefetchRhs(Value step) {
-    constexpr int64_t ahead = 16, line = 64;
+    constexpr int64_t ahead = 16;
     const int64_t bytes = own.rhs.element().getIntOrFloatBitWidth() / 8;
     for (int64_t i = 0; i < plan.stepLength(); ++i)
-      for (int64_t column = 0; column < plan.width(); column += line / bytes)
+      for (int64_t column = 0; column < plan.width(); column += lineBytes / bytes)
         create<mlir::memref::PrefetchOp>(argument(own.rhs.base),
                                          mlir::ValueRange{rhsAt(linear(ahead + i, {{step, 1}}), index(column))},
                                          /*isWrite=*/false, /*localityHint=*/3, /*isDataCache=*/true);

@@ -12,7 +12,7 @@
 #ifndef QUERN_SCHEDULE_CONTRACTION_CPU_PLAN_H
 #define QUERN_SCHEDULE_CONTRACTION_CPU_PLAN_H
 
-#include "Schedule/Contraction/Dots.h"
+#include "Schedule/Contraction/Cpu/Dots.h"
 
 namespace quern::schedule::contractions {
 

@@ -16,9 +16,8 @@
 
 namespace quern {
 
-/// Schedules `problem` as one kernel (see Schedule/Device/Strategy.h). An argument that only elementwise ops read may
-/// be the same memory as one of the same type and layout that they write; other arguments must not overlap. Fails
-/// without a diagnostic if the function does not match; `whyNot`, if given, then receives a one-line reason.
+/// Schedules `problem` as one kernel, as described in Build/Kernel.h. An argument that only elementwise ops read may
+/// share the memory of one of the same type and layout that they write.
 mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>> scheduleDeviceContraction(const schedule::Problem &problem,
                                                                                  const DeviceStrategy &strategy,
                                                                                  std::string *whyNot = nullptr);

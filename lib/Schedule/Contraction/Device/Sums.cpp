@@ -13,7 +13,6 @@
 //===----------------------------------------------------------------------===//
 #include "Schedule/Contraction/Device/Emitter.h"
 
-#include "Schedule/Contraction/Dots.h"
 #include "Schedule/Device/Access.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -274,7 +273,8 @@ void DeviceEmitter::emitStep(const Current &own, Value k, int64_t count, Values 
       for (auto [n, ofRhs] : llvm::enumerate(rhs)) {
         Value &into =
             sums[sumIndex(row, product.sums[n / plan.vectors].accumulator, static_cast<int64_t>(n) % plan.vectors)];
-        into = accumulate(b, product, isFma ? Dot::Fma : Dot::MulAdd, elements, ofRhs, into);
+        for (auto [x, y] : llvm::zip_equal(elements, ofRhs))
+          into = multiplyAdd(b, product.loc(), isFma, x, y, into);
       }
     }
   }

@@ -327,12 +327,11 @@ private:
   /// Returns true if more of `lines` cache lines, `stride` bytes from each other, map to one set than it can hold next
   /// to other data.
   static bool crowdsSets(int64_t cacheBytes, int64_t stride, int64_t lines) {
-    constexpr int64_t ways = 8;
     llvm::SmallDenseMap<int64_t, int64_t, 64> taken;
-    int64_t sets = std::max<int64_t>(1, cacheBytes / (ways * lineBytes)), most = 0;
+    int64_t sets = std::max<int64_t>(1, cacheBytes / (cacheWays * lineBytes)), most = 0;
     for (int64_t i = 0; i < lines; ++i)
       most = std::max(most, ++taken[i * std::abs(stride) / lineBytes % sets]);
-    return most > ways / 2;
+    return most > cacheWays / 2;
   }
   /// Returns true if rows of a tile evict each other before all of their pieces are read.
   bool crowdsRows(int64_t cacheBytes) const {

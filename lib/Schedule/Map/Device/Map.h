@@ -16,9 +16,8 @@
 
 namespace quern {
 
-/// Schedules `problem`, one elementwise op, as described in Device/Strategy.h. An input with the destination's layout
-/// and element size may share its memory; arguments must not overlap otherwise. Fails without a diagnostic if the
-/// function is not a map; `whyNot`, if given, then receives the reason in one line.
+/// Schedules `problem`, one elementwise op, as described in Build/Kernel.h. An input with the destination's layout and
+/// element size may share its memory.
 mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>>
 scheduleDeviceMap(const schedule::Problem &problem, const DeviceStrategy &strategy, std::string *whyNot = nullptr);
 

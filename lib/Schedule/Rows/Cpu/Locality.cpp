@@ -18,19 +18,16 @@ using namespace mlir;
 using namespace quern::schedule;
 using namespace quern::schedule::rows;
 
-namespace {
-constexpr int64_t ways = 8; ///< minimum associativity of L2; half of the ways are for the other operands
-} // namespace
-
 bool RowPlan::thrashesL2(const Access &access) const {
   if (alongRow() || !access.row.isLinear() || lanesOf(access) != LaneKind::Unit)
     return false;
   if (chain.rowExtent.isOpen() || access.row.step().isOpen())
     return shortRow; // it may, and keeping values of short rows is cheap
-  int64_t step = access.row.step().known() * bytesOf(access.elementType()), way = strategy.l2Bytes / ways;
+  int64_t step = access.row.step().known() * bytesOf(access.elementType()), way = strategy.l2Bytes / cacheWays;
   if (step < lineBytes)
     return false;
-  return chain.rowExtent.known() * std::gcd(step, way) > way * (ways / 2);
+  constexpr int64_t ownWays = cacheWays / 2; // the others are for the other operands
+  return chain.rowExtent.known() * std::gcd(step, way) > way * ownWays;
 }
 
 bool RowPlan::sweepsBackward(int sweep) const {

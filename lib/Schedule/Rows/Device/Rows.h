@@ -15,9 +15,8 @@
 
 namespace quern {
 
-/// Schedules `problem` as described in Device/Strategy.h. It must reduce along one dimension, unless this is the
-/// fallback. Arguments of one type and layout may share memory; arguments must not overlap otherwise. Fails without a
-/// diagnostic if the chain does not match; `whyNot`, if given, then receives the reason in one line.
+/// Schedules `problem` as described in Build/Kernel.h. It must reduce along one dimension, unless this is the fallback.
+/// Arguments of one type and layout may share memory.
 mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>>
 scheduleDeviceRows(const schedule::Problem &problem, const DeviceStrategy &strategy, std::string *whyNot = nullptr);
 

@@ -8,7 +8,7 @@
 // columns 0 and 1; row 1, columns 0 and 1; row 0, columns 2 and 3; …].
 //
 //===----------------------------------------------------------------------===//
-#include "Schedule/Contraction/Dots.h"
+#include "Schedule/Contraction/Cpu/Dots.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 

@@ -8,8 +8,8 @@
 // it; otherwise each packed element is converted and multiplied separately.
 //
 //===----------------------------------------------------------------------===//
-#ifndef QUERN_SCHEDULE_CONTRACTION_DOTS_H
-#define QUERN_SCHEDULE_CONTRACTION_DOTS_H
+#ifndef QUERN_SCHEDULE_CONTRACTION_CPU_DOTS_H
+#define QUERN_SCHEDULE_CONTRACTION_CPU_DOTS_H
 
 #include "Schedule/Contraction/Chain.h"
 #include "Schedule/Contraction/Contraction.h"
@@ -95,4 +95,4 @@ mlir::Value accumulate(mlir::OpBuilder &b, const Product &product, Dot dot, llvm
 
 } // namespace quern::schedule::contractions
 
-#endif // QUERN_SCHEDULE_CONTRACTION_DOTS_H
+#endif // QUERN_SCHEDULE_CONTRACTION_CPU_DOTS_H

@@ -2,12 +2,12 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "Schedule/Contraction/Dots.h"
+#include "Schedule/Contraction/Cpu/Dots.h"
 
 #include "Schedule/Build/Bodies.h"
+#include "Schedule/Contraction/PointValues.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -357,16 +357,8 @@ SmallVector<Value, 4> contractions::prepareShift(OpBuilder &b, const Product &pr
 
 Value contractions::accumulate(OpBuilder &b, const Product &product, Dot dot, ArrayRef<Value> lhs, ArrayRef<Value> rhs,
                                Value sum) {
-  Location loc = product.loc();
-  for (auto [x, y] : llvm::zip_equal(lhs, rhs)) {
-    if (isPackedDot(dot))
-      sum = contract(b, product, x, y, sum);
-    else if (dot == Dot::Fma || dot == Dot::RoundedFma)
-      sum = math::FmaOp::create(b, loc, x, y, sum);
-    else if (isa<FloatType>(getElementTypeOrSelf(sum.getType())))
-      sum = arith::AddFOp::create(b, loc, sum, arith::MulFOp::create(b, loc, x, y));
-    else
-      sum = arith::AddIOp::create(b, loc, sum, arith::MulIOp::create(b, loc, x, y));
-  }
+  const bool isFma = dot == Dot::Fma || dot == Dot::RoundedFma;
+  for (auto [x, y] : llvm::zip_equal(lhs, rhs))
+    sum = isPackedDot(dot) ? contract(b, product, x, y, sum) : multiplyAdd(b, product.loc(), isFma, x, y, sum);
   return sum;
 }

@@ -5,6 +5,7 @@
 #include "Schedule/Build/FrameBuffers.h"
 
 #include "IR/QuernDialect.h"
+#include "Schedule/Build/CpuMemory.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -13,12 +14,12 @@
 using namespace mlir;
 using namespace quern;
 
-static constexpr int64_t maxFrameBytes = 4096, cacheLineBytes = 64;
+static constexpr int64_t maxFrameBytes = 4096;
 
 static int64_t bytesOf(memref::AllocaOp buffer) {
   const MemRefType type = buffer.getType();
   const int64_t bits = type.getElementType().isIndex() ? 64 : type.getElementTypeBitWidth();
-  return static_cast<int64_t>(llvm::alignTo(llvm::divideCeil(type.getNumElements() * bits, 8), cacheLineBytes));
+  return static_cast<int64_t>(llvm::alignTo(llvm::divideCeil(type.getNumElements() * bits, 8), lineBytes));
 }
 
 /// Adds the scratch argument, which precedes the sizes, the begin and the end of the iterations.

@@ -64,16 +64,17 @@ static std::string readMap(AffineMap map, const ArgumentSizes::Layout &layout, A
   for (auto [expr, stride] : llvm::zip_equal(map.getResults(), layout.strides)) {
     auto dim = dyn_cast<AffineDimExpr>(expr);
     // 1 replaces an open stride, from which nothing is computed.
-    const int64_t number = stride.isOpen() ? 1 : stride.known();
-    if (failed(readDigits(expr, number, offset, [&](unsigned loop, Digit digit) { digits[loop].push_back(digit); })))
+    if (failed(readDigits(expr, stride.knownOr(1), offset,
+                          [&](unsigned loop, Digit digit) { digits[loop].push_back(digit); })))
       return "has a map that is not made of sums of dims, constants, d floordiv B and d mod B";
-    if (stride.isOpen() && !dim && expr != 0)
+    if (!stride.isOpen() || expr == 0)
+      continue;
+    if (!dim)
       return computed;
-    if (stride.isOpen() && dim)
-      openSteps[dim.getPosition()] = stride;
+    openSteps[dim.getPosition()] = stride;
   }
   for (auto [extent, sum, openStep] : llvm::zip_equal(extents, digits, openSteps)) {
-    if (openStep.isOpen()) {
+    if (openStep != 0) {
       if (sum.size() > 1)
         return computed;
       access.loops.push_back(AccessFunction::linear(openStep, extent));
@@ -87,9 +88,11 @@ static std::string readMap(AffineMap map, const ArgumentSizes::Layout &layout, A
     // If the function is linear, its step is the same from any start, so the shift is dropped.
     access.loops.push_back(function.isLinear() ? AccessFunction::linear(function.step(), extent) : function);
   }
+  access.offset = layout.offset;
   if (offset && layout.offset.isOpen())
     return computed;
-  access.offset = layout.offset.isOpen() ? layout.offset : layout.offset.known() + offset;
+  if (offset)
+    access.offset = layout.offset.known() + offset;
   access.cutsOpenLoops = cuts;
   return cuts ? computed : "";
 }

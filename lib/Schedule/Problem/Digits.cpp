@@ -92,7 +92,7 @@ int64_t AccessFunction::start() const {
 }
 
 Size AccessFunction::step() const {
-  if (openStep.isOpen())
+  if (terms.empty())
     return openStep;
   int64_t sum = 0;
   for (const Digit &digit : terms)
@@ -109,7 +109,7 @@ int64_t AccessFunction::run() const {
 
 std::optional<int64_t> AccessFunction::advance(int64_t by, int64_t align) const {
   int64_t sum = 0;
-  if (shift() || (openStep.isOpen() && by))
+  if (shift() || (openStep != 0 && by))
     return std::nullopt;
   for (const Digit &digit : terms) {
     if (by % digit.unit >= std::gcd(align, digit.unit)) // the addition may or may not carry into the digit
@@ -127,7 +127,7 @@ std::optional<int64_t> AccessFunction::advance(int64_t by, int64_t align) const 
 }
 
 bool AccessFunction::tellsAllApart() const {
-  int64_t next = openStep.isOpen() ? 0 : 1;
+  int64_t next = openStep == 0 ? 1 : 0;
   for (const Digit &digit : terms) {
     if (digit.unit != next)
       return false;
@@ -198,9 +198,7 @@ LogicalResult quern::schedule::readDigits(AffineExpr expr, int64_t stride, int64
 /// Simplifies a digit with a shift: if it does not wrap around within the loop, it has no modulus; if it does not
 /// change, it is a constant.
 static void settle(Digit &digit, Size extent, int64_t &offset) {
-  if (extent.isOpen())
-    return;
-  int64_t last = digit.shift + extent.known() - 1, first = digit.shift / digit.unit;
+  int64_t last = digit.shift + extent.knownOr(endOfNumbers) - 1, first = digit.shift / digit.unit;
   if (first == last / digit.unit) {
     offset += digit.stride * (digit.modulus ? first % digit.modulus : first);
     digit.stride = 0;

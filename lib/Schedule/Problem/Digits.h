@@ -45,7 +45,7 @@ public:
   int64_t shift() const { return terms.empty() ? 0 : terms[0].shift; }
   /// Returns the sum of the digits at index 0. Addresses are relative to it.
   int64_t start() const;
-  bool isStill() const { return terms.empty() && !openStep.isOpen(); }
+  bool isStill() const { return terms.empty() && openStep == 0; }
   bool isLinear() const { return terms.empty() || (terms.size() == 1 && terms[0].unit == 1 && !terms[0].modulus); }
   /// Returns the distance between the addresses of adjacent indices within a run.
   Size step() const;
@@ -67,7 +67,7 @@ public:
 
 private:
   llvm::SmallVector<Digit, 2> terms;
-  Size openStep; ///< replaces the digits; a known number: none
+  Size openStep; ///< replaces the digits; 0: none
 };
 
 /// Reads an affine expression times `stride` as a constant, added to `offset`, and digits of dims or of dims plus a

@@ -29,9 +29,7 @@ static Sizes extentsOf(linalg::LinalgOp op, const ArgumentSizes &sizes) {
         auto dim = dyn_cast<AffineDimExpr>(expr);
         if (!type || !dim || dim.getPosition() != loop || (type.isDynamicDim(d) && !isa<BlockArgument>(operand.get())))
           continue;
-        const Size size = sizes.layoutOf(operand.get()).shape[d];
-        if (!size.isOpen() || extent.isUntold())
-          extent = size;
+        extent = moreSpecific(extent, sizes.layoutOf(operand.get()).shape[d]);
       }
     }
   }

@@ -39,6 +39,8 @@ public:
     assert(!atRunTime && "an open size is not a number");
     return number;
   }
+  /// Returns the number, or a replacement for an open size.
+  constexpr int64_t knownOr(int64_t replacement) const { return atRunTime ? replacement : number; }
   constexpr int64_t openIndex() const {
     assert(atRunTime && number >= 0 && "a number has no index in the list of sizes");
     return number;
@@ -49,6 +51,8 @@ public:
   // The predicates below are conservative: an open size is not a multiple of any number and not below any bound, and it
   // may exceed every bound.
   constexpr bool isMultipleOf(int64_t divisor) const { return !atRunTime && number % divisor == 0; }
+  /// Unlike the others, this assumes that an open size is a multiple.
+  constexpr bool mayBeMultipleOf(int64_t divisor) const { return atRunTime || number % divisor == 0; }
   constexpr bool isBelow(int64_t bound) const { return !atRunTime && number < bound; }
   constexpr bool mayExceed(int64_t bound) const { return atRunTime || number > bound; }
   /// Returns the number, but at most `most`, which also replaces an open size.
@@ -67,6 +71,8 @@ public:
                                       : a.number <=> b.number;
   }
   friend auto operator<=>(const Size &, int64_t) = delete;
+  /// Returns the more specific of two sizes that are equal at execution: a number, else an open size with an index.
+  friend constexpr Size moreSpecific(Size a, Size b) { return a.isOpen() && (!b.isOpen() || a.isUntold()) ? b : a; }
 
 private:
   constexpr Size(int64_t number, bool isOpen) : number(number), atRunTime(isOpen) {}

@@ -131,8 +131,7 @@ LogicalResult Matcher::findSpace() {
   for (const ProblemOp &own : ops)
     if (own.extents.size() == chain.loops.size())
       for (auto [extent, other] : llvm::zip_equal(chain.loops, own.extents))
-        if (extent.isOpen() && (!other.isOpen() || extent.isUntold()))
-          extent = other;
+        extent = moreSpecific(extent, other);
   for (auto [loop, extent] : llvm::enumerate(chain.loops))
     if (extent.isUntold())
       return fail("the extent of loop " + Twine(loop) + " is unknown, or " + Twine(endOfNumbers) + " or more");

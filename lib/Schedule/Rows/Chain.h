@@ -89,6 +89,10 @@ struct RowChain {
       for (Access &access : stage.indices)
         f(stage, access);
   }
+  /// Returns true if the row or a parallel dim has an open extent.
+  bool hasOpenSpace() const {
+    return rowExtent.isOpen() || llvm::any_of(dims, [](const Dim &dim) { return dim.extent.isOpen(); });
+  }
   bool hasIndices() const {
     return llvm::any_of(stages, [](const Stage &stage) { return !stage.indices.empty(); });
   }

@@ -187,7 +187,7 @@ Value RowEmitter::place(const Access &access, int64_t slot) {
 /// Reads an operand at the outermost level at which it is invariant.
 Value RowEmitter::read(const Access &access, int64_t slot) {
   const Level level = levelOf(access);
-  auto &cache = level == Level::KernelFunction ? kernelLoads : level == Level::Row ? ofRow.loads : ofStep.loads;
+  auto &cache = level == Level::Kernel ? kernelLoads : level == Level::Row ? ofRow.loads : ofStep.loads;
   const bool differs = slotsDiffer(access);
   AddressKey key{access.base.getAsOpaquePointer(),
                  access.offset,
@@ -197,7 +197,7 @@ Value RowEmitter::read(const Access &access, int64_t slot) {
                  differs ? slot : 0};
   if (auto hit = cache.find(key); hit != cache.end())
     return hit->second;
-  Operation *point = level == Level::KernelFunction ? entry : level == Level::Row ? sweepLoop : nullptr;
+  Operation *point = level == Level::Kernel ? entry : level == Level::Row ? sweepLoop : nullptr;
   int64_t from = slot;
   Values loaded = before(point, [&] { return load(access, from); });
   for (auto [i, value] : llvm::enumerate(loaded)) {

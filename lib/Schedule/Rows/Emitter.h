@@ -22,7 +22,7 @@ namespace quern::schedule::rows {
 
 class RowEmitter : protected KernelBuilder {
 protected:
-  enum class Level { KernelFunction, Row, Step };
+  enum class Level { Kernel, Row, Step };
   /// A reduction of the current sweep: its combiner, and the values of its accumulators, of which one per row remains.
   struct Reduction {
     mlir::Operation *like;

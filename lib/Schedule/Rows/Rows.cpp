@@ -25,10 +25,10 @@ static FailureOr<SmallVector<func::FuncOp>> scheduleChain(const Problem &problem
       *whyNot = reason;
     return failure();
   }
-  if (plan.wholeRows)
+  if (plan.vectors.wholeRows)
     return SmallVector<func::FuncOp>{rows::WholeRowEmitter(plan).emit(problem.function)};
   SmallVector<func::FuncOp> kernels{rows::SweepEmitter(plan, 0).emit(problem.function)};
-  for (int sweep = 1; plan.isSplit() && sweep < plan.sweeps; ++sweep)
+  for (int sweep = 1; plan.space.isSplit() && sweep < plan.sweeps; ++sweep)
     kernels.push_back(rows::SweepEmitter(plan, sweep).emit(kernels.back()));
   return kernels;
 }

@@ -19,25 +19,25 @@ using namespace quern::schedule;
 using namespace quern::schedule::rows;
 
 VectorEmitter::Level VectorEmitter::levelOf(const Access &access) {
-  bool isInvariant = plan.wholeRows ? plan.isSameForGroups(access) : access.isInvariant();
-  return isInvariant ? Level::KernelFunction : RowEmitter::levelOf(access);
+  bool isInvariant = vectors.wholeRows ? vectors.isSameForGroups(access) : access.isInvariant();
+  return isInvariant ? Level::Kernel : RowEmitter::levelOf(access);
 }
 
 bool VectorEmitter::slotsDiffer(const Access &access) {
-  return plan.lanesOf(access) != LaneKind::Same || (plan.alongRow() && !access.row.isLinear());
+  return vectors.lanesOf(access) != LaneKind::Same || (vectors.alongRow() && !access.row.isLinear());
 }
 
 Value VectorEmitter::placeByOther(const Access &access, int64_t slot) {
-  int64_t indices = plan.alongRow() ? offsetOf(slot) : slot * plan.lanes;
-  if (plan.alongRow() && !access.row.isLinear()) {
-    std::optional<int64_t> apart = access.row.advance(indices, plan.lanes);
+  int64_t indices = vectors.alongRow() ? offsetOf(slot) : slot * vectors.lanes;
+  if (vectors.alongRow() && !access.row.isLinear()) {
+    std::optional<int64_t> apart = access.row.advance(indices, vectors.lanes);
     if (!apart)
       return Value();
     Value first = place(access, 0);
     return add(first, index(*apart));
   }
   Value first = place(access, 0);
-  const Size step = plan.alongRow() ? access.row.step() : access.strides[plan.vectorDim];
+  const Size step = vectors.alongRow() ? access.row.step() : access.strides[vectors.vectorDim];
   if (Value reach = lanesOf(slot).reach)
     return add(first, scaled(reach, step));
   return add(first, multiple(indices, step));
@@ -52,17 +52,17 @@ Value VectorEmitter::numberOf(const Access &access, int64_t slot) {
   };
   auto numbers = [&](auto numberOf) {
     SmallVector<int32_t> all;
-    for (int64_t lane = 0; lane < plan.lanes; ++lane)
+    for (int64_t lane = 0; lane < vectors.lanes; ++lane)
       all.push_back(static_cast<int32_t>(numberOf(lane)));
     return constant(DenseElementsAttr::get(type, ArrayRef<int32_t>(all)));
   };
   auto everywhere = [&](int64_t number) { return numbers([&](int64_t) { return number; }); };
   Value base = rowBase(access);
-  if (!plan.alongRow()) { // all lanes have the same row position
+  if (!vectors.alongRow()) { // all lanes have the same row position
     if (!access.row.isStill())
       base = add(base, addressAt(position, access.row, positionAlign));
-    const int64_t step = access.strides[plan.vectorDim].known();
-    Value own = numbers([&](int64_t lane) { return (slot * plan.lanes + lane) * step; });
+    const int64_t step = access.strides[vectors.vectorDim].known();
+    Value own = numbers([&](int64_t lane) { return (slot * vectors.lanes + lane) * step; });
     return create<arith::AddIOp>(inAllLanes(base), own);
   }
   Value first = inAllLanes(positionOf(slot)),
@@ -85,7 +85,7 @@ VectorEmitter::Values VectorEmitter::load(const Access &access, int64_t &slot) {
   Value memref = kernel.arguments.lookup(access.base);
   auto type = cast<MemRefType>(memref.getType());
   VectorType vector = vec(type.getElementType());
-  LaneKind kind = plan.lanesOf(access);
+  LaneKind kind = vectors.lanesOf(access);
   const SlotLanes &lanes = lanesOf(slot);
   if (kind == LaneKind::Same || lanes.isScalar()) {
     SmallVector<Value, 1> at;
@@ -101,7 +101,7 @@ VectorEmitter::Values VectorEmitter::load(const Access &access, int64_t &slot) {
   auto whole = [&] { return Values{create<vector::LoadOp>(vector, memref, ValueRange{at})}; };
   if (lanes.all())
     return whole();
-  if (plan.takesMask(type.getElementType()))
+  if (vectors.takesMask(type.getElementType()))
     return {create<vector::MaskedLoadOp>(vector, memref, ValueRange{at}, maskOf(lanes),
                                          splat(b.getZeroAttr(type.getElementType())))};
   auto byLanes = [&] { return Values{gatherLanes(access, slot)}; };
@@ -113,7 +113,7 @@ void VectorEmitter::store(const Access &access, int64_t slot, Value v) {
   if (!memref)
     return; // an intermediate of an op that also writes an argument
   auto type = cast<MemRefType>(memref.getType());
-  LaneKind kind = plan.lanesOf(access);
+  LaneKind kind = vectors.lanesOf(access);
   const SlotLanes &lanes = lanesOf(slot);
   SmallVector<Value, 1> at;
   if (type.getRank())
@@ -126,9 +126,9 @@ void VectorEmitter::store(const Access &access, int64_t slot, Value v) {
     storePieces(access, slot, v);
   } else if (lanes.all()) {
     bool streamed = streaming && plan.isStreamed(access);
-    int64_t vectorBytes = plan.lanes * type.getElementTypeBitWidth() / 8;
+    int64_t vectorBytes = vectors.lanes * type.getElementTypeBitWidth() / 8;
     create<vector::StoreOp>(v, memref, at, streamed, streamed ? llvm::MaybeAlign(vectorBytes) : llvm::MaybeAlign());
-  } else if (plan.takesMask(type.getElementType())) {
+  } else if (vectors.takesMask(type.getElementType())) {
     create<vector::MaskedStoreOp>(memref, at, maskOf(lanes), v);
   } else if (!lanes.isFull) {
     scatterLanes(access, slot, v);
@@ -145,11 +145,11 @@ void VectorEmitter::storeRowOutputs(ArrayRef<RowOutput> outputs) {
 
 void VectorEmitter::forEachLane(const Access &access, int64_t slot, function_ref<void(Value, Value)> f, bool) {
   const SlotLanes &lanes = lanesOf(slot);
-  Value count = lanes.all() ? index(plan.lanes) : lanes.fixed >= 0 ? index(lanes.fixed) : lanes.count;
-  bool acrossBlocks = plan.alongRow() && !access.row.isLinear();
+  Value count = lanes.all() ? index(vectors.lanes) : lanes.fixed >= 0 ? index(lanes.fixed) : lanes.count;
+  bool acrossBlocks = vectors.alongRow() && !access.row.isLinear();
   Value base = acrossBlocks ? rowBase(access) : place(access, slot);
-  Value first = !acrossBlocks ? Value() : slot ? add(position, index(slot * plan.lanes)) : position;
-  const Size stride = plan.alongRow() ? access.row.step() : access.strides[plan.vectorDim];
+  Value first = !acrossBlocks ? Value() : slot ? add(position, index(slot * vectors.lanes)) : position;
+  const Size stride = vectors.alongRow() ? access.row.step() : access.strides[vectors.vectorDim];
   forRange(index(0), count, [&](Value lane) {
     f(lane, add(base, acrossBlocks ? addressAt(add(first, lane), access.row) : scaled(lane, stride)));
   });
@@ -157,7 +157,8 @@ void VectorEmitter::forEachLane(const Access &access, int64_t slot, function_ref
 
 Value VectorEmitter::gatherLanes(const Access &access, int64_t slot) {
   Type element = access.elementType();
-  Value buffer = scratchView(plan.laneBuffer, plan.lanes, element), memref = kernel.arguments.lookup(access.base);
+  Value buffer = scratchView(plan.scratch.laneBuffer, vectors.lanes, element),
+        memref = kernel.arguments.lookup(access.base);
   forEachLane(access, slot, [&](Value lane, Value at) {
     create<memref::StoreOp>(create<memref::LoadOp>(memref, ValueRange{at}), buffer, ValueRange{lane});
   });
@@ -165,7 +166,7 @@ Value VectorEmitter::gatherLanes(const Access &access, int64_t slot) {
 }
 
 void VectorEmitter::scatterLanes(const Access &access, int64_t slot, Value v) {
-  Value buffer = scratchView(plan.laneBuffer, plan.lanes, access.elementType()),
+  Value buffer = scratchView(plan.scratch.laneBuffer, vectors.lanes, access.elementType()),
         memref = kernel.arguments.lookup(access.base);
   create<vector::StoreOp>(v, buffer, ValueRange{index(0)});
   forEachLane(
@@ -194,5 +195,5 @@ const VectorEmitter::SlotLanes &VectorEmitter::lanesOf(int64_t slot) {
 Value VectorEmitter::maskOf(const SlotLanes &lanes) { return lanes.fixed >= 0 ? prefixMask(lanes.fixed) : lanes.mask; }
 
 Value VectorEmitter::inRow(int64_t slot) {
-  return plan.alongRow() && !lanesOf(slot).all() ? maskOf(lanesOf(slot)) : Value();
+  return vectors.alongRow() && !lanesOf(slot).all() ? maskOf(lanesOf(slot)) : Value();
 }

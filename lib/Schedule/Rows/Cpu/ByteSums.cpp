@@ -73,14 +73,14 @@ bool isContiguousFor(const Access &access, int64_t count) {
 /// `least`.
 class ByteSumChooser {
 public:
-  ByteSumChooser(RowPlan &plan, double least)
-      : plan(plan), chain(plan.chain), least(least), reads(readsOfByteSums(plan.chain)) {}
+  ByteSumChooser(RowVectors &vectors, double least)
+      : vectors(vectors), chain(vectors.chain), least(least), reads(readsOfByteSums(vectors.chain)) {}
   double choose() {
     if (reads.empty() || chain.rowExtent.isOpen())
       return least;
     tryAlongRow();
     for (int dim = 0; dim < static_cast<int>(chain.dims.size()); ++dim)
-      if (chain.dims[dim].limit < 0 && !chain.dims[dim].extent.isOpen() && plan.mayCarryVectors(dim))
+      if (chain.dims[dim].limit < 0 && vectors.mayCarryVectors(dim))
         tryAcross(dim);
     return least;
   }
@@ -93,21 +93,22 @@ private:
     if (cost >= least)
       return;
     least = cost;
-    plan.depth = depth;
-    plan.inHalves = depth == 1;
-    plan.lanes = lanes;
-    plan.vectorDim = dim;
+    vectors.depth = depth;
+    vectors.inHalves = depth == 1;
+    vectors.lanes = lanes;
+    vectors.vectorDim = dim;
   }
   void tryAlongRow() {
-    int64_t bytes = plan.registerLanes * neighbors;
+    int64_t bytes = vectors.registerLanes * neighbors;
     if (chain.rowExtent.isMultipleOf(neighbors) && !chain.rowExtent.isBelow(bytes) &&
         allReads([&](const Access &read) { return isContiguousFor(read, bytes); }))
-      take(plan.registerLanes, -1, neighbors,
+      take(vectors.registerLanes, -1, neighbors,
            opsPerNeighbors / static_cast<double>(bytes) +
                static_cast<double>(horizontalOps) / static_cast<double>(chain.rowExtent.known()));
   }
   void tryAcross(int dim) {
-    int64_t extent = chain.dims[dim].extent.known(), lanes = std::min<int64_t>(plan.registerLanes, extent & -extent);
+    int64_t extent = chain.dims[dim].extent.knownOr(1),
+            lanes = std::min<int64_t>(vectors.registerLanes, extent & -extent);
     if (chain.rowExtent.isMultipleOf(neighbors) && lanes >= fewestLanes && allReads([&](const Access &read) {
           return isContiguousFor(read, neighbors) && read.strides[dim] == neighbors;
         }))
@@ -118,12 +119,12 @@ private:
       liesSideBySide &=
           access.producer >= 0 || !access.isArgument() || access.strides[dim] == 0 || access.strides[dim] == 1;
     });
-    lanes = plan.registerLanes * 2;
+    lanes = vectors.registerLanes * 2;
     if (liesSideBySide && chain.rowExtent.mayExceed(1) && extent % lanes == 0)
       take(lanes, dim, 1, opsPerHalves / static_cast<double>(lanes));
   }
 
-  RowPlan &plan;
+  RowVectors &vectors;
   RowChain &chain;
   double least;
   SmallVector<const Access *, 2> reads;
@@ -131,16 +132,16 @@ private:
 
 /// Returns the runs of a step across rows, enough to hide the latency of sums, provided that the distances of the runs
 /// are known.
-int64_t runsOf(const RowPlan &plan) {
-  auto reads = readsOfByteSums(plan.chain);
-  int64_t runs = plan.inHalves ? 1 : std::max<int64_t>(sumsUnderWay / plan.columns, 1);
+int64_t runsOf(const RowVectors &vectors) {
+  auto reads = readsOfByteSums(vectors.chain);
+  int64_t runs = vectors.inHalves ? 1 : std::max<int64_t>(sumsUnderWay / vectors.columns, 1);
   for (; runs > 1; --runs) {
-    int64_t step = runs * plan.depth;
+    int64_t step = runs * vectors.depth;
     auto isKnown = [&](const Access *read) {
       return llvm::all_of(llvm::seq<int64_t>(1, runs),
-                          [&](int64_t run) { return read->row.advance(run * plan.depth, step).has_value(); });
+                          [&](int64_t run) { return read->row.advance(run * vectors.depth, step).has_value(); });
     };
-    if (plan.chain.rowExtent.isMultipleOf(step) && llvm::all_of(reads, isKnown))
+    if (vectors.chain.rowExtent.isMultipleOf(step) && llvm::all_of(reads, isKnown))
       break;
   }
   return runs;
@@ -148,25 +149,24 @@ int64_t runsOf(const RowPlan &plan) {
 
 } // namespace
 
-int64_t RowPlan::blockSteps() const { return inHalves ? 256 : strategy.blockSteps; }
-
-double quern::schedule::rows::chooseByteSums(RowPlan &plan, double least) {
-  return ByteSumChooser(plan, least).choose();
+double quern::schedule::rows::chooseByteSums(RowVectors &vectors, double least) {
+  return ByteSumChooser(vectors, least).choose();
 }
 
 void quern::schedule::rows::chooseColumnsOfBytes(RowPlan &plan) {
-  int64_t vectors = plan.vectorExtent().known() / plan.lanes, others = 1;
+  RowVectors &vectors = plan.vectors;
+  int64_t count = vectors.vectorExtent().known() / vectors.lanes, others = 1;
   for (auto [d, dim] : llvm::enumerate(plan.chain.dims))
-    others *= static_cast<int>(d) == plan.vectorDim ? 1 : dim.extent.typical();
+    others *= static_cast<int>(d) == vectors.vectorDim ? 1 : dim.extent.typical();
   auto fits = [&](int64_t columns) {
-    bool isLine = columns * plan.lanes * plan.depth <= lineBytes;
-    return vectors % columns == 0 && (isLine || others * vectors / columns >= fewestIterations);
+    bool isLine = columns * vectors.lanes * vectors.depth <= lineBytes;
+    return count % columns == 0 && (isLine || others * count / columns >= fewestIterations);
   };
-  plan.columns = std::min(plan.strategy.maxColumns, vectors);
-  while (plan.columns > 1 && !fits(plan.columns))
-    --plan.columns;
-  plan.groups = vectors / plan.columns;
-  plan.runs = runsOf(plan);
+  vectors.columns = std::min(plan.strategy.maxColumns, count);
+  while (vectors.columns > 1 && !fits(vectors.columns))
+    --vectors.columns;
+  plan.space.groups = count / vectors.columns;
+  vectors.runs = runsOf(vectors);
 }
 
 bool SweepEmitter::isSigned(Stage &stage) { return isa<arith::ExtSIOp>(stage.op.getBlock()->front()); }
@@ -185,9 +185,9 @@ Value SweepEmitter::addHalves(Stage &stage, int64_t slot, Value accumulator) {
 Value SweepEmitter::addNeighbors(Stage &stage, int64_t slot, Value accumulator) {
   const Access &read = *summedBytes(stage);
   Type word = b.getI32Type();
-  auto bytes = VectorType::get({plan.lanes * depth}, read.elementType()), words = bytes.clone(word);
-  auto shaped = VectorType::get({plan.lanes, depth}, word);
-  int64_t runs = plan.alongRow() ? 1 : plan.runs;
+  auto bytes = VectorType::get({vectors.lanes * depth}, read.elementType()), words = bytes.clone(word);
+  auto shaped = VectorType::get({vectors.lanes, depth}, word);
+  int64_t runs = vectors.alongRow() ? 1 : vectors.runs;
   Value sum = runs == 1 ? accumulator : splat(stage.inits[0]), first = place(read, slot);
   for (int64_t run = 0; run < runs; ++run) {
     Value at = run ? add(first, index(*read.row.advance(run * depth, runs * depth))) : first;

@@ -24,13 +24,13 @@ using namespace quern::schedule;
 using namespace quern::schedule::rows;
 
 TypedAttr SweepEmitter::startOf(Stage &stage, unsigned k) {
-  return plan.inHalves ? b.getI16IntegerAttr(0) : stage.inits[k];
+  return vectors.inHalves ? b.getI16IntegerAttr(0) : stage.inits[k];
 }
 
 bool SweepEmitter::hasLongSum(int64_t steps) {
   bool sums = false;
   forEachReduction([&](int, Stage &stage, unsigned k) { sums |= isa<arith::AddFOp>(stage.combiner(k)); });
-  return plan.inHalves || (sums && steps * 2 > plan.blockSteps() * 3);
+  return vectors.inHalves || (sums && steps * 2 > vectors.blockSteps() * 3);
 }
 
 /// Emits one loop over [begin, end) of the row.
@@ -40,7 +40,7 @@ SweepEmitter::Values SweepEmitter::emitLoop(Value begin, Value end, int64_t step
   accumulators = loop(begin, end, index(stepLength), accumulators, [&](Value at, Values inner) {
     if (outermost)
       sweepLoop = b.getInsertionBlock()->getParentOp();
-    if (plan.sweepsBackward(sweep))
+    if (plan.sweepsBackward(*form, sweep))
       at = create<arith::SubIOp>(index(chain.rowExtent.known() / stepLength * stepLength - stepLength), at);
     emitStep(at, slots, inner);
     return inner;
@@ -56,7 +56,7 @@ SweepEmitter::Values SweepEmitter::emitMainLoop(Value first, Value last, int64_t
                                                 int64_t stepLength) {
   if (!hasLongSum(steps))
     return emitLoop(first, last, stepLength, columns, freshAccumulators());
-  int64_t block = plan.blockSteps() * stepLength;
+  int64_t block = vectors.blockSteps() * stepLength;
   SmallVector<WideSum> sums; // one for each accumulator
   forEachReduction([&](int, Stage &stage, unsigned k) { sums.append(columns, wideSumOf(stage, k)); });
   Values carried;
@@ -92,16 +92,16 @@ SweepEmitter::Values SweepEmitter::emitMainLoop(Value first, Value last, int64_t
 /// Steps cover several neighbors per lane as long as possible.
 void SweepEmitter::emitTail(int64_t main, Values &accumulators) {
   const int64_t length = chain.rowExtent.known();
-  if (int64_t vectors = (length - main) / (plan.lanes * depth); depth > 1 && vectors) {
-    emitStep(index(main), vectors, accumulators);
-    main += vectors * plan.lanes * depth;
+  if (int64_t slots = (length - main) / (vectors.lanes * depth); depth > 1 && slots) {
+    emitStep(index(main), slots, accumulators);
+    main += slots * vectors.lanes * depth;
   }
   depth = 1;
-  for (; main < length; main += columns * plan.lanes) {
-    int64_t rest = std::min(length - main, columns * plan.lanes), slots = llvm::divideCeil(rest, plan.lanes);
+  for (; main < length; main += columns * vectors.lanes) {
+    int64_t rest = std::min(length - main, columns * vectors.lanes), slots = llvm::divideCeil(rest, vectors.lanes);
     partial.assign(slots, SlotLanes());
-    if (rest % plan.lanes)
-      partial.back().fixed = rest % plan.lanes;
+    if (rest % vectors.lanes)
+      partial.back().fixed = rest % vectors.lanes;
     emitStep(index(main), slots, accumulators);
     partial.clear();
   }
@@ -110,7 +110,7 @@ void SweepEmitter::emitTail(int64_t main, Values &accumulators) {
 void SweepEmitter::emitKnownSweep(int64_t stepLength, Values &accumulators) {
   int64_t length = chain.rowExtent.known(), steps = length / stepLength, main = steps * stepLength;
   if (steps > 1)
-    accumulators = emitMainLoop(index(0), index(main), steps, steps % plan.blockSteps() == 0, stepLength);
+    accumulators = emitMainLoop(index(0), index(main), steps, steps % vectors.blockSteps() == 0, stepLength);
   else if (steps == 1)
     emitStep(index(0), columns, accumulators);
   if (main < length)
@@ -120,7 +120,7 @@ void SweepEmitter::emitKnownSweep(int64_t stepLength, Values &accumulators) {
 /// Returns the location of the last operation that the sweep computes.
 Location SweepEmitter::locationOfSweep() {
   Location last = loc;
-  for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages))
+  for (auto [stage, own] : llvm::zip_equal(chain.stages, form->stages))
     if (own.keptIn == sweep || (stage.reduces && stage.sweep == sweep))
       last = stage.op.getLoc();
   return last;
@@ -131,10 +131,10 @@ void SweepEmitter::emitSweep() {
   const AtOperation scope(*this, locationOfSweep());
   if (vectorsInRegisters)
     return emitHeldSweep();
-  columns = plan.alongRow() ? plan.columnsIn(sweep) : rowsOfStep;
-  depth = plan.depth;
-  int64_t stepLength = plan.alongRow() ? columns * plan.lanes * depth : depth * plan.runs;
-  if (plan.isSplit())
+  columns = vectors.alongRow() ? form->columnsIn(sweep) : rowsOfStep;
+  depth = vectors.depth;
+  int64_t stepLength = vectors.alongRow() ? columns * vectors.lanes * depth : depth * vectors.runs;
+  if (plan.space.isSplit())
     return emitChunk(stepLength);
   Values accumulators = freshAccumulators();
   if (chain.rowExtent.isOpen())
@@ -147,18 +147,18 @@ void SweepEmitter::emitSweep() {
 /// Emits all operations of the current sweep for `slots` vectors at row position `at`.
 void SweepEmitter::emitStep(Value at, int64_t slots, Values &accumulators) {
   position = at;
-  positionAlign = depth * plan.runs;
+  positionAlign = depth * vectors.runs;
   if (!vectorsInRegisters)
     ofStep = {};
   keptPlaces.clear();
   for (pairedSlots = 0;
-       !vectorsInRegisters && plan.readsPairs(sweep) && pairedSlots < slots && lanesOf(pairedSlots).all();)
+       !vectorsInRegisters && form->readsPairs(sweep) && pairedSlots < slots && lanesOf(pairedSlots).all();)
     ++pairedSlots;
   KeptValues kept;
   for (int64_t slot = 0; slot < slots; ++slot) {
     emitSlot(slot, accumulators, kept);
     // Two adjacent slots are written together, because a narrowing conversion takes a pair of vectors.
-    if (!plan.alongRow() || slot % 2 || slot + 1 == slots)
+    if (!vectors.alongRow() || slot % 2 || slot + 1 == slots)
       writeKept(kept);
   }
   // Sweep 1 is the first whose data is already cached, so it can wait for prefetches.
@@ -177,10 +177,10 @@ void SweepEmitter::prefetchNextGroup(int64_t slots) {
     for (const Access &access : stage.ins) {
       if (!plan.isPrefetched(access) || !asked.insert({access.base.getAsOpaquePointer(), access.row}).second)
         continue;
-      int64_t vectorBytes = plan.lanes * bytesOf(access.elementType()),
+      int64_t vectorBytes = vectors.lanes * bytesOf(access.elementType()),
               perLine = std::max<int64_t>(lineBytes / vectorBytes, 1);
       for (int64_t slot = 0; slot < slots; slot += perLine) {
-        Value next = add(place(access, slot), index(rowsOfStep * plan.lanes));
+        Value next = add(place(access, slot), index(rowsOfStep * vectors.lanes));
         create<memref::PrefetchOp>(kernel.arguments.lookup(access.base), ValueRange{next}, /*isWrite=*/false,
                                    /*localityHint=*/3,
                                    /*isDataCache=*/true);
@@ -191,11 +191,11 @@ void SweepEmitter::prefetchNextGroup(int64_t slots) {
 /// Computes all values of a slot before it stores any, so that no read follows a write to memory that may alias.
 void SweepEmitter::emitSlot(int64_t slot, MutableArrayRef<Value> accumulators, KeptValues &kept) {
   for (auto [i, stage] : llvm::enumerate(chain.stages)) {
-    if (plan.stages[i].keptIn == sweep)
+    if (form->stages[i].keptIn == sweep)
       kept.push_back({static_cast<int>(i), slot, values(i, slot)});
     if (!stage.reduces || stage.sweep != sweep)
       continue;
-    if (depth == 1 && !plan.inHalves) {
+    if (depth == 1 && !vectors.inHalves) {
       accumulate(stage, slot, accumulators);
       continue;
     }
@@ -208,7 +208,7 @@ void SweepEmitter::emitSlot(int64_t slot, MutableArrayRef<Value> accumulators, K
 
 void SweepEmitter::writeKept(KeptValues &kept) {
   for (auto &[i, slot, results] : kept) {
-    const StagePlan &own = plan.stages[i];
+    const StagePlan &own = form->stages[i];
     const AtOperation scope(*this, chain.stages[i].op.getLoc());
     if (own.storage)
       store(*own.storage, slot, results[0]);
@@ -222,8 +222,8 @@ void SweepEmitter::writeKept(KeptValues &kept) {
 }
 
 void SweepEmitter::emitSweeps() {
-  for (int end = plan.isSplit() ? sweep + 1 : plan.sweeps; sweep < end; ++sweep) {
-    if (plan.streams && sweep == plan.sweeps - 1)
+  for (int end = plan.space.isSplit() ? sweep + 1 : plan.sweeps; sweep < end; ++sweep) {
+    if (form->streams && sweep == plan.sweeps - 1)
       emitStreamedSweep();
     else
       emitSweep();

@@ -24,7 +24,7 @@ public:
   mlir::func::FuncOp emit(mlir::Operation *after);
 
 protected:
-  explicit VectorEmitter(RowPlan &plan);
+  explicit VectorEmitter(const RowPlan &plan);
   /// Emits all iterations of a call. emitIteration() emits one of them.
   virtual void emitSpace() { emitRows(); }
   virtual void emitIteration(Value iteration) = 0;
@@ -55,7 +55,7 @@ protected:
   Value lanesLeft(int64_t slot);
   const SlotLanes &lanesOf(int64_t slot);
   Value maskOf(const SlotLanes &lanes);
-  Value prefixMask(int64_t count) { return KernelBuilder::prefixMask(count, plan.lanes); }
+  Value prefixMask(int64_t count) { return KernelBuilder::prefixMask(count, vectors.lanes); }
   Value prefixMask(Value left);
   Value inRow(int64_t slot) override;
   Value numberOf(const Access &access, int64_t slot) override;
@@ -63,7 +63,7 @@ protected:
   // Memory.
   Level levelOf(const Access &access) override;
   bool slotsDiffer(const Access &access) override;
-  int64_t offsetOf(int64_t slot) override { return slot * plan.lanes * depth; }
+  int64_t offsetOf(int64_t slot) override { return slot * vectors.lanes * depth; }
   Value placeByOther(const Access &access, int64_t slot) override;
   Values load(const Access &access, int64_t &slot) override;
   virtual void store(const Access &access, int64_t slot, Value v);
@@ -80,7 +80,8 @@ protected:
   Value scratchView(int64_t offset, int64_t length, mlir::Type element);
   mlir::VectorType vec(Type element) { return mlir::VectorType::get({lanesOfValue}, element); }
 
-  RowPlan &plan;
+  const RowPlan &plan;
+  const RowVectors &vectors;               ///< part of the plan
   bool streaming = false;                  ///< true if full vectors use non-temporal stores for streamed destinations
   int64_t depth = 1;                       ///< row positions that one lane of the current step covers
   llvm::SmallVector<SlotLanes, 8> partial; ///< lanes of the first slots; further slots have all lanes
@@ -92,7 +93,7 @@ protected:
 class SweepEmitter : public VectorEmitter {
 public:
   /// `first` is the first sweep that the kernel performs; if the rows are split, it performs only this one.
-  SweepEmitter(RowPlan &plan, int first) : VectorEmitter(plan) { sweep = first; }
+  SweepEmitter(const RowPlan &plan, int first) : VectorEmitter(plan), form(&plan.forms.usual) { sweep = first; }
 
 private:
   /// The values that a step will store: (stage, slot, results).
@@ -129,11 +130,11 @@ private:
 
   // Rows of open length and number (OpenRows.cpp).
   void emitSpace() override;
-  void emitHeld(int64_t vectors);
+  void emitHeld(int64_t count);
   int64_t lengthOfBlock();
   void emitHeldRow();
   void emitHeldSweep();
-  void emitByWidth(bool isLong);
+  void emitByWidth();
   Value lanesAtATime();
   void emitGroup();
   void emitWidths(llvm::ArrayRef<int64_t> wholeWidths, llvm::ArrayRef<int64_t> narrowWidths);
@@ -173,6 +174,7 @@ private:
   Value loadKept(int64_t offset, mlir::Type element, int64_t slot);
   void storeKept(int64_t offset, int64_t slot, Value v);
 
+  const RowForm *form;            ///< form of the row that is being emitted
   Value row, chunk;               ///< indices of the current iteration, if rows are split
   SlotLanes last;                 ///< lanes of the last vector of a row of open length
   int64_t vectorsInRegisters = 0; ///< vectors of the row, if its values stay in registers; otherwise 0
@@ -188,7 +190,7 @@ private:
 /// Processes whole rows that are held in one vector.
 class WholeRowEmitter : public VectorEmitter {
 public:
-  explicit WholeRowEmitter(RowPlan &plan) : VectorEmitter(plan) {}
+  explicit WholeRowEmitter(const RowPlan &plan) : VectorEmitter(plan) {}
 
 private:
   void emitIteration(Value iteration) override;

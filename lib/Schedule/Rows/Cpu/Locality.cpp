@@ -19,10 +19,10 @@ using namespace quern::schedule;
 using namespace quern::schedule::rows;
 
 bool RowPlan::thrashesL2(const Access &access) const {
-  if (alongRow() || !access.row.isLinear() || lanesOf(access) != LaneKind::Unit)
+  if (vectors.alongRow() || !access.row.isLinear() || vectors.lanesOf(access) != LaneKind::Unit)
     return false;
   if (chain.rowExtent.isOpen() || access.row.step().isOpen())
-    return shortRow; // it may, and keeping values of short rows is cheap
+    return forms.shortRow; // it may, and keeping values of short rows is cheap
   int64_t step = access.row.step().known() * bytesOf(access.elementType()), way = strategy.l2Bytes / cacheWays;
   if (step < lineBytes)
     return false;
@@ -30,12 +30,12 @@ bool RowPlan::thrashesL2(const Access &access) const {
   return chain.rowExtent.known() * std::gcd(step, way) > way * ownWays;
 }
 
-bool RowPlan::sweepsBackward(int sweep) const {
-  if (!alongRow() || wholeRows || isSplit() || chain.rowExtent.isOpen() || sweep == 0)
+bool RowPlan::sweepsBackward(const RowForm &form, int sweep) const {
+  if (!vectors.alongRow() || vectors.wholeRows || space.isSplit() || sweep == 0)
     return false;
   int64_t bytesAtPosition = 0;
   llvm::SmallPtrSet<void *, 8> seen;
-  for (auto [stage, own] : llvm::zip_equal(chain.stages, stages)) {
+  for (auto [stage, own] : llvm::zip_equal(chain.stages, form.stages)) {
     if (!((own.usedIn >> sweep) & 1) || stage.perRow)
       continue;
     if (stage.reduces && stage.sweep == sweep)
@@ -48,16 +48,17 @@ bool RowPlan::sweepsBackward(int sweep) const {
     llvm::for_each(stage.outs, note);
     bytesAtPosition += own.keptIn >= 0 && own.scratch >= 0 ? bytesOf(stage.outs[0].elementType()) : 0;
   }
-  return bytesAtPosition * chain.rowExtent.known() > strategy.l1Bytes / 2;
+  return bytesAtPosition * chain.rowExtent.knownOr(0) > strategy.l1Bytes / 2;
 }
 
 bool RowPlan::isPrefetched(const Access &access) const {
   if (access.isScalar() || access.unread)
     return false;
-  const Size step = access.row.step();
-  bool isBeyondPrefetcher = step.isOpen() || std::abs(step.known()) * bytesOf(access.elementType()) >= prefetcherReach;
-  return !alongRow() && !split.wanted && sweeps > 1 && vectorDim + 1 == static_cast<int>(chain.dims.size()) &&
-         access.isArgument() && access.producer < 0 && lanesOf(access) == LaneKind::Unit && access.row.isLinear() &&
+  const int64_t within = (prefetcherReach - 1) / bytesOf(access.elementType());
+  const bool isBeyondPrefetcher = access.row.step().mayExceed(within) || access.row.step().isBelow(-within);
+  const bool isInnermost = vectors.vectorDim + 1 == static_cast<int>(chain.dims.size());
+  return !vectors.alongRow() && !space.split.wanted && sweeps > 1 && isInnermost && access.isArgument() &&
+         access.producer < 0 && vectors.lanesOf(access) == LaneKind::Unit && access.row.isLinear() &&
          isBeyondPrefetcher;
 }
 
@@ -65,15 +66,16 @@ bool RowPlan::isStreamed(const Access &access) const {
   auto memref = cast<MemRefType>(access.base.getType());
   int64_t element = bytesOf(access.elementType());
   const bool isKnown = memref.hasStaticShape();
-  if (!access.isArgument() || lanesOf(access) != LaneKind::Unit || !access.row.isLinear() ||
+  if (!access.isArgument() || vectors.lanesOf(access) != LaneKind::Unit || !access.row.isLinear() ||
       !access.nonlinear.empty() ||
-      (isKnown ? memref.getNumElements() * element < strategy.streamBytes : !checksStreaming))
+      (isKnown ? memref.getNumElements() * element < strategy.streamBytes : !streaming.isChecked))
     return false;
   // Every vector starts at a multiple of its size; consecutive stores then fill whole cache lines.
-  int64_t vector = lanes * element;
-  auto isWhole = [&](Size stride) { return stride.isOpen() ? !isKnown : stride.known() * element % vector == 0; };
+  auto isWhole = [&](Size stride) {
+    return isKnown ? stride.isMultipleOf(vectors.lanes) : stride.mayBeMultipleOf(vectors.lanes);
+  };
   for (auto [dim, stride] : llvm::enumerate(access.strides))
-    if (static_cast<int>(dim) != vectorDim && !isWhole(stride))
+    if (static_cast<int>(dim) != vectors.vectorDim && !isWhole(stride))
       return false;
-  return isWhole(access.offset) && (alongRow() || isWhole(access.row.step()));
+  return isWhole(access.offset) && (vectors.alongRow() || isWhole(access.row.step()));
 }

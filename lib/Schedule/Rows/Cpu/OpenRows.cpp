@@ -31,7 +31,7 @@ Value SweepEmitter::endOfWholeSteps(int64_t length) {
 SweepEmitter::SlotLanes SweepEmitter::lastLanes() {
   if (last.left)
     return last;
-  Value extent = index(chain.rowExtent), end = endOfWholeSteps(plan.lanes);
+  Value extent = index(chain.rowExtent), end = endOfWholeSteps(vectors.lanes);
   atEntry([&] { last.left = last.count = create<arith::SubIOp>(extent, end); });
   last.mask = atEntry([&] { return prefixMask(last.left); });
   return last;
@@ -40,20 +40,20 @@ SweepEmitter::SlotLanes SweepEmitter::lastLanes() {
 /// Emits three loops along the row: over steps of several vectors, over single vectors, and over the last, masked
 /// vector, which may not exist. Their bounds and the mask are computed once per call.
 void SweepEmitter::emitOpenSweep(int64_t stepLength, Values &accumulators) {
-  Value end = plan.alongRow() ? endOfWholeSteps(stepLength) : index(chain.rowExtent);
+  Value end = vectors.alongRow() ? endOfWholeSteps(stepLength) : index(chain.rowExtent);
   // A kernel also serves executions with longer rows, which need their sums in blocks.
   const int64_t steps = isOneBlock ? 1 : std::numeric_limits<int32_t>::max();
   auto mainLoop = [&] { return emitMainLoop(index(0), end, steps, /*isWhole=*/false, stepLength); };
-  if (!plan.alongRow()) {
-    accumulators = plan.inHalves || !hasLongSum(steps) ? mainLoop() : emitByBlocks(stepLength, mainLoop);
+  if (!vectors.alongRow()) {
+    accumulators = vectors.inHalves || !hasLongSum(steps) ? mainLoop() : emitByBlocks(stepLength, mainLoop);
     return;
   }
   accumulators = mainLoop();
-  Value vectors = endOfWholeSteps(plan.lanes);
+  Value endOfVectors = endOfWholeSteps(vectors.lanes);
   if (columns > 1)
-    accumulators = emitLoop(end, vectors, plan.lanes, 1, accumulators);
+    accumulators = emitLoop(end, endOfVectors, vectors.lanes, 1, accumulators);
   partial.assign(1, lastLanes());
-  accumulators = emitLoop(vectors, index(chain.rowExtent), plan.lanes, 1, accumulators);
+  accumulators = emitLoop(endOfVectors, index(chain.rowExtent), vectors.lanes, 1, accumulators);
   partial.clear();
 }
 
@@ -61,7 +61,7 @@ void SweepEmitter::emitOpenSweep(int64_t stepLength, Values &accumulators) {
 SweepEmitter::Values SweepEmitter::emitByBlocks(int64_t stepLength, function_ref<Values()> blocks) {
   Value extent = index(chain.rowExtent);
   Value isBlock =
-      create<arith::CmpIOp>(arith::CmpIPredicate::sle, extent, index(plan.blockSteps() * stepLength * 3 / 2));
+      create<arith::CmpIOp>(arith::CmpIPredicate::sle, extent, index(vectors.blockSteps() * stepLength * 3 / 2));
   Values fresh = freshAccumulators();
   auto types = llvm::map_to_vector(fresh, [](Value v) { return v.getType(); });
   auto inBranch = [&](function_ref<Values()> f) {
@@ -75,33 +75,33 @@ SweepEmitter::Values SweepEmitter::emitByBlocks(int64_t stepLength, function_ref
 }
 
 void SweepEmitter::emitSpace() {
-  if (plan.maxRegisterVectors)
+  if (plan.forms.maxRegisterVectors)
     emitHeld(1);
   else
     emitRows();
 }
 
 /// Returns the length of the longest row whose sums need no wider accumulator.
-int64_t SweepEmitter::lengthOfBlock() { return plan.blockSteps() * plan.lanes * 3 / 2; }
+int64_t SweepEmitter::lengthOfBlock() { return vectors.blockSteps() * vectors.lanes * 3 / 2; }
 
 /// Emits rows of `vectors` vectors in registers, then longer ones. All rows of a call have one length, so each form has
 /// its own loop over rows. Calls that use non-temporal stores have no such form: loads of later rows would wait for
 /// pending stores if source and destination have the same offsets in their pages.
-void SweepEmitter::emitHeld(int64_t vectors) {
-  Value few = create<arith::CmpIOp>(arith::CmpIPredicate::sle, index(chain.rowExtent), index(vectors * plan.lanes));
-  if (plan.streams)
+void SweepEmitter::emitHeld(int64_t count) {
+  Value few = create<arith::CmpIOp>(arith::CmpIPredicate::sle, index(chain.rowExtent), index(count * vectors.lanes));
+  if (form->streams)
     few = create<arith::SelectOp>(mayStream(), constant(b.getBoolAttr(false)), few);
   auto fits = create<scf::IfOp>(few, /*withElseRegion=*/true);
   if (!entry)
     entry = fits;
   const OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(fits.thenBlock());
-  vectorsInRegisters = vectors;
+  vectorsInRegisters = count;
   emitRows();
   vectorsInRegisters = 0;
   b.setInsertionPointToStart(fits.elseBlock());
-  if (vectors < plan.maxRegisterVectors)
-    return emitHeld(vectors + 1);
+  if (count < plan.forms.maxRegisterVectors)
+    return emitHeld(count + 1);
   Value isBlock = create<arith::CmpIOp>(arith::CmpIPredicate::sle, index(chain.rowExtent), index(lengthOfBlock()));
   auto ofBlock = [&] {
     isOneBlock = true;
@@ -113,76 +113,70 @@ void SweepEmitter::emitHeld(int64_t vectors) {
 
 void SweepEmitter::emitIteration(Value iteration) {
   ofRow = {};
-  emitParallelIndices(plan.isSplit() ? emitChunkIndex(iteration) : iteration);
+  emitParallelIndices(plan.space.isSplit() ? emitChunkIndex(iteration) : iteration);
   if (vectorsInRegisters)
     return emitHeldRow();
-  if (!plan.shortRow || isOneBlock)
-    return emitByWidth(/*isLong=*/false);
+  if (!plan.forms.shortRow || isOneBlock)
+    return emitByWidth();
   const auto places = parallel;
-  const int64_t longest = plan.shortRow * (plan.hasNarrowForms() ? plan.columns : 1);
+  const int64_t longest = plan.forms.shortRow * (plan.hasNarrowForms() ? vectors.columns : 1);
   auto emitLong = [&] {
     ofRow = {};
     parallel = places;
-    std::swap(plan.stages, plan.longStages);
-    const auto reads = std::exchange(plan.keptReads, {});
-    const bool streams = std::exchange(plan.streams, false);
-    emitByWidth(/*isLong=*/true);
-    plan.streams = streams;
-    plan.keptReads = reads;
-    std::swap(plan.stages, plan.longStages);
+    form = &plan.forms.longRows;
+    emitByWidth();
+    form = &plan.forms.usual;
   };
   choose(
       b, loc, create<arith::CmpIOp>(arith::CmpIPredicate::sle, index(chain.rowExtent), index(longest)),
-      [&] { emitByWidth(/*isLong=*/false); }, emitLong);
+      [&] { emitByWidth(); }, emitLong);
 }
 
 /// Emits straight-line code in which every value stays in registers across sweeps. The last vector may be partial.
 void SweepEmitter::emitHeldRow() {
-  std::swap(plan.stages, plan.registerStages);
+  form = &plan.forms.inRegisters;
   partial.assign(vectorsInRegisters, SlotLanes());
   SlotLanes &lanes = partial.back();
-  Value extent = index(chain.rowExtent), before = index((vectorsInRegisters - 1) * plan.lanes);
+  Value extent = index(chain.rowExtent), before = index((vectorsInRegisters - 1) * vectors.lanes);
   lanes.left = atEntry([&] { return create<arith::SubIOp>(extent, before); });
   lanes.mask = atEntry([&] { return prefixMask(lanes.left); });
   sweep = 0;
-  const bool streams = std::exchange(plan.streams, false);
   emitSweeps();
-  plan.streams = streams;
   ofStep = {};
   partial.clear();
-  std::swap(plan.stages, plan.registerStages);
+  form = &plan.forms.usual;
 }
 
 void SweepEmitter::emitHeldSweep() {
-  columns = std::min(vectorsInRegisters, plan.columnsIn(sweep));
+  columns = std::min(vectorsInRegisters, form->columnsIn(sweep));
   depth = 1;
   Values accumulators = freshAccumulators();
   emitStep(index(0), vectorsInRegisters, accumulators);
   finishReductions(accumulators);
 }
 
-void SweepEmitter::emitByWidth(bool isLong) {
+void SweepEmitter::emitByWidth() {
   if (plan.hasNarrowForms())
-    return isLong ? emitWidths({plan.columns}, {1, plan.columns}) : emitGroup();
-  if (!plan.alongRow())
+    return form == &plan.forms.longRows ? emitWidths({vectors.columns}, {1, vectors.columns}) : emitGroup();
+  if (!vectors.alongRow())
     limitLanes();
-  sweep = plan.isSplit() ? sweep : 0;
+  sweep = plan.space.isSplit() ? sweep : 0;
   emitSweeps();
 }
 
 /// Returns the number of lanes of a group that are processed at a time, so that a row's data stays in L1 or, for longer
 /// rows, fits scratch.
 Value SweepEmitter::lanesAtATime() {
-  Value rows = index(chain.rowExtent), lanes = index(plan.columns * plan.lanes);
+  Value rows = index(chain.rowExtent), lanes = index(vectors.columns * vectors.lanes);
   SmallVector<std::pair<Value, Value>> answers; // the maximum row length, and the lanes for it
   auto allow = [&](int64_t width, int64_t most) {
     if (most > 0)
-      answers.push_back({index(most), index(width * plan.lanes)});
+      answers.push_back({index(most), index(width * vectors.lanes)});
   };
-  for (int64_t width = plan.columns; width >= 1 && plan.bytesAtPosition; width /= 2)
-    allow(width, plan.strategy.l1Bytes / (width * plan.bytesAtPosition));
-  for (int64_t width = plan.columns; width >= 1 && plan.shortRow; width /= 2)
-    allow(width, plan.shortRow * plan.columns / width);
+  for (int64_t width = vectors.columns; width >= 1 && plan.scratch.bytesAtPosition; width /= 2)
+    allow(width, plan.strategy.l1Bytes / (width * plan.scratch.bytesAtPosition));
+  for (int64_t width = vectors.columns; width >= 1 && plan.forms.shortRow; width /= 2)
+    allow(width, plan.forms.shortRow * vectors.columns / width);
   return atEntry([&] {
     for (auto [most, narrower] : llvm::reverse(answers)) {
       Value fits = create<arith::CmpIOp>(arith::CmpIPredicate::sle, rows, most);
@@ -194,17 +188,18 @@ Value SweepEmitter::lanesAtATime() {
 
 /// Emits the rows of an iteration, `stepLanes` at a time.
 void SweepEmitter::emitGroup() {
-  Value first = parallel[plan.vectorDim], left = create<arith::MinSIOp>(lanesLeft(0), index(plan.columns * plan.lanes));
+  Value first = parallel[vectors.vectorDim],
+        left = create<arith::MinSIOp>(lanesLeft(0), index(vectors.columns * vectors.lanes));
   if (!stepLanes)
     stepLanes = lanesAtATime();
   SmallVector<int64_t> whole, narrow;
-  for (int64_t width = plan.columns; width >= 1; width /= 2)
+  for (int64_t width = vectors.columns; width >= 1; width /= 2)
     whole.push_back(width);
-  for (int64_t width = 1; width < plan.columns; width += width < 4 ? 1 : 2)
+  for (int64_t width = 1; width < vectors.columns; width += width < 4 ? 1 : 2)
     narrow.push_back(width);
-  narrow.push_back(plan.columns);
+  narrow.push_back(vectors.columns);
   loop(index(0), left, stepLanes, {}, [&](Value at, const Values &) {
-    parallel[plan.vectorDim] = add(first, at);
+    parallel[vectors.vectorDim] = add(first, at);
     lanesHere = create<arith::MinSIOp>(create<arith::SubIOp>(left, at), stepLanes);
     emitWidths(whole, narrow);
     return Values();
@@ -232,14 +227,14 @@ void SweepEmitter::emitWidths(ArrayRef<int64_t> wholeWidths, ArrayRef<int64_t> n
     const int64_t width = narrowWidths[i], before = i ? narrowWidths[i - 1] : 0;
     if (i + 1 == narrowWidths.size())
       return emit(width, before);
-    Value fits = create<arith::CmpIOp>(arith::CmpIPredicate::sle, left, index(width * plan.lanes));
+    Value fits = create<arith::CmpIOp>(arith::CmpIPredicate::sle, left, index(width * vectors.lanes));
     choose(b, loc, fits, [&] { emit(width, before); }, [&] { narrower(i + 1); });
   };
   std::function<void(size_t)> whole = [&](size_t i) {
     if (i == wholeWidths.size())
       return narrower(0);
     const auto how = i ? arith::CmpIPredicate::eq : arith::CmpIPredicate::sge;
-    Value isWhole = create<arith::CmpIOp>(how, left, index(wholeWidths[i] * plan.lanes));
+    Value isWhole = create<arith::CmpIOp>(how, left, index(wholeWidths[i] * vectors.lanes));
     choose(b, loc, isWhole, [&] { emit(wholeWidths[i], wholeWidths[i]); }, [&] { whole(i + 1); });
   };
   whole(0);

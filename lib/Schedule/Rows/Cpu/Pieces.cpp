@@ -21,11 +21,11 @@ using namespace quern::schedule::rows;
 /// Calls f(first lane, lanes that exist, address) for each piece of a slot; the address is null if no lane exists.
 template <typename F> void VectorEmitter::forEachPiece(const Access &access, int64_t slot, F f) {
   const SlotLanes &lanes = lanesOf(slot);
-  int64_t run = access.row.run(), end = lanes.all() ? plan.lanes : lanes.fixed;
+  int64_t run = access.row.run(), end = lanes.all() ? vectors.lanes : lanes.fixed;
   Value base = rowBase(access), start;
-  for (int64_t first = 0; first < plan.lanes; first += run) {
-    int64_t count = std::clamp<int64_t>(end - first, 0, run), at = slot * plan.lanes + first;
-    std::optional<int64_t> apart = access.row.advance(first, plan.lanes);
+  for (int64_t first = 0; first < vectors.lanes; first += run) {
+    int64_t count = std::clamp<int64_t>(end - first, 0, run), at = slot * vectors.lanes + first;
+    std::optional<int64_t> apart = access.row.advance(first, vectors.lanes);
     Value place;
     if (count && first && apart)
       place = add(start, index(*apart));

@@ -25,7 +25,8 @@ uint64_t bit(int sweep) { return uint64_t(1) << sweep; }
 class RowPlanner {
 public:
   RowPlanner(RowPlan &plan, std::string &whyNot)
-      : plan(plan), chain(plan.chain), strategy(plan.strategy), whyNot(whyNot) {}
+      : plan(plan), chain(plan.chain), strategy(plan.strategy), vectors(plan.vectors), forms(plan.forms),
+        form(plan.forms.usual), whyNot(whyNot) {}
   LogicalResult run();
 
 private:
@@ -53,6 +54,9 @@ private:
   RowPlan &plan;
   RowChain &chain;
   const RowsStrategy &strategy;
+  RowVectors &vectors;
+  RowForms &forms;
+  RowForm &form; ///< the usual form
   std::string &whyNot;
   SmallVector<bool, 8> recomputed; // by stage: true if no place was found
   bool losesResult = false;        // true if a result next to an argument is read in a later sweep
@@ -73,8 +77,8 @@ LogicalResult RowPlanner::chooseLanes() {
       for (Value result : op.getResults())
         note(result.getType());
   }
-  plan.lanes = plan.registerLanes = strategy.vectorBytes * 8 / widest;
-  if (plan.lanes >= 1)
+  vectors.lanes = vectors.registerLanes = strategy.vectorBytes * 8 / widest;
+  if (vectors.lanes >= 1)
     return success();
   whyNot = "an element of " + std::to_string(widest) + " bits is wider than a vector";
   return failure();
@@ -83,12 +87,12 @@ LogicalResult RowPlanner::chooseLanes() {
 /// Computes the cost of each stage, and the sweep in which an elementwise output is written.
 void RowPlanner::chooseSweeps() {
   plan.sweeps = chain.sweeps;
-  plan.stages.resize(chain.stages.size());
-  for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages)) {
+  form.stages.resize(chain.stages.size());
+  for (auto [stage, own] : llvm::zip_equal(chain.stages, form.stages)) {
     own.cost = opsOf(stage.op);
     for (const Access &in : stage.ins)
       if (in.producer >= 0 && chain.stages[in.producer].isElementwise())
-        own.cost += plan.stages[in.producer].cost;
+        own.cost += form.stages[in.producer].cost;
     bool aliased = false;
     for (const Stage &reader : chain.stages)
       for (const Access &in : reader.ins)
@@ -100,19 +104,19 @@ void RowPlanner::chooseSweeps() {
 }
 
 double RowPlanner::costAlong(int dim) {
-  plan.vectorDim = dim;
-  int64_t extent = plan.vectorExtent().typical(), end = plan.lanesEnd().typical();
-  double waste = static_cast<double>(llvm::alignTo(extent, plan.lanes) * llvm::divideCeil(end, extent)) / end;
+  vectors.vectorDim = dim;
+  int64_t extent = vectors.vectorExtent().typical(), end = vectors.lanesEnd().typical();
+  double waste = static_cast<double>(llvm::alignTo(extent, vectors.lanes) * llvm::divideCeil(end, extent)) / end;
   double ops = 0, perRow = 0, moves = 0;
   for (Stage &stage : chain.stages) {
     (stage.perRow ? perRow : ops) += opsOf(stage.op);
     perRow += stage.reduces ? horizontalOps : 0;
     auto countMove = [&](const Access &access) {
       (stage.perRow ? perRow : ops) += 1;
-      if (!stage.perRow && plan.lanesOf(access) == LaneKind::Strided)
+      if (!stage.perRow && vectors.lanesOf(access) == LaneKind::Strided)
         moves += 1;
-      if (!stage.perRow && plan.lanesOf(access) == LaneKind::Pieces)
-        ops += static_cast<double>(plan.opsToMove(access));
+      if (!stage.perRow && vectors.lanesOf(access) == LaneKind::Pieces)
+        ops += static_cast<double>(vectors.opsToMove(access));
     };
     for (const Access &access : stage.ins)
       if (access.isMemoryRead())
@@ -121,38 +125,38 @@ double RowPlanner::costAlong(int dim) {
       if (access.isArgument())
         countMove(access);
   }
-  if (dim < 0 && extent % plan.lanes)
+  if (dim < 0 && extent % vectors.lanes)
     perRow += tailOps;
-  return ops / plan.lanes * waste + moves * laneMoveCost +
-         perRow / (dim < 0 ? 1 : plan.lanes) / chain.rowExtent.typical();
+  return ops / vectors.lanes * waste + moves * laneMoveCost +
+         perRow / (dim < 0 ? 1 : vectors.lanes) / chain.rowExtent.typical();
 }
 
 void RowPlanner::chooseVectorDim() {
   int best = -1;
   double least = costAlong(-1);
   for (int dim = chain.dims.size() - 1; dim >= 0; --dim) {
-    if (!plan.mayCarryVectors(dim))
+    if (!vectors.mayCarryVectors(dim))
       continue;
     if (double cost = costAlong(dim); cost < least) {
       best = dim;
       least = cost;
     }
   }
-  plan.vectorDim = best;
-  chooseWholeRows(plan, chooseByteSums(plan, least));
+  vectors.vectorDim = best;
+  chooseWholeRows(plan, chooseByteSums(vectors, least));
 }
 
 /// Computes the sweeps of each stage, consumers first. A value that several sweeps need is kept from the first one on,
 /// unless it is cheap or no place was found for it.
 void RowPlanner::markUses() {
-  for (StagePlan &own : plan.stages) {
+  for (StagePlan &own : form.stages) {
     own.usedIn = 0;
     own.keptIn = -1;
     own.storage = nullptr;
   }
   for (int i = chain.stages.size() - 1; i >= 0; --i) {
     Stage &stage = chain.stages[i];
-    StagePlan &own = plan.stages[i];
+    StagePlan &own = form.stages[i];
     if (stage.reduces)
       own.usedIn = bit(stage.sweep);
     else if (stage.writesArgument)
@@ -168,7 +172,7 @@ void RowPlanner::markUses() {
     for (const Access &access : stage.ins)
       if (access.producer >= 0) {
         const Stage &producer = chain.stages[access.producer];
-        plan.stages[access.producer].usedIn |= own.usedIn;
+        form.stages[access.producer].usedIn |= own.usedIn;
         losesResult |= producer.isElementwise() && producer.writesArgument &&
                        !producer.outs[access.result].isArgument() && own.usedIn >> (producer.sweep + 1);
       }
@@ -178,8 +182,8 @@ void RowPlanner::markUses() {
 /// Returns true if no argument that may be the same memory is read after the value is stored, and no other value is
 /// kept there.
 bool RowPlanner::isFree(const Access &destination, unsigned kept) {
-  int keptIn = plan.stages[kept].keptIn;
-  for (auto [reader, own] : llvm::zip_equal(chain.stages, plan.stages)) {
+  int keptIn = form.stages[kept].keptIn;
+  for (auto [reader, own] : llvm::zip_equal(chain.stages, form.stages)) {
     if (own.storage == &destination)
       return false;
     for (const Access &in : reader.ins)
@@ -193,7 +197,7 @@ bool RowPlanner::isFree(const Access &destination, unsigned kept) {
 /// forward.
 bool RowPlanner::isShortRow() const {
   constexpr int64_t soon = 8; // vectors
-  return chain.rowExtent.typical() <= soon * (plan.alongRow() ? plan.lanes : 1);
+  return chain.rowExtent.typical() <= soon * (vectors.alongRow() ? vectors.lanes : 1);
 }
 
 /// Returns true for a row whose values for later sweeps may not fit scratch.
@@ -204,17 +208,17 @@ bool RowPlanner::isLongRow() const {
 /// Returns a destination of the same type that is written when the value is no longer needed, so that it can hold the
 /// value until then; null if there is none.
 const Access *RowPlanner::findDestination(unsigned kept) {
-  if (chain.stages[kept].outs.size() != 1 || plan.shortRow || (plan.hasPartialVectors() && isShortRow()))
+  if (chain.stages[kept].outs.size() != 1 || forms.shortRow || (vectors.hasPartialVectors() && isShortRow()))
     return nullptr;
   int lastUse = 0;
-  for (auto [reader, own] : llvm::zip_equal(chain.stages, plan.stages))
+  for (auto [reader, own] : llvm::zip_equal(chain.stages, form.stages))
     for (const Access &in : reader.ins)
       if (in.producer == static_cast<int>(kept))
         lastUse = std::max<int>(lastUse, llvm::Log2_64(own.usedIn | 1));
-  for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages)) {
+  for (auto [stage, own] : llvm::zip_equal(chain.stages, form.stages)) {
     const Access &out = stage.outs[0];
     if (stage.isElementwise() && stage.outs.size() == 1 && out.isArgument() && own.keptIn >= lastUse &&
-        out.elementType() == chain.stages[kept].outs[0].elementType() && plan.lanesOf(out) == LaneKind::Unit &&
+        out.elementType() == chain.stages[kept].outs[0].elementType() && vectors.lanesOf(out) == LaneKind::Unit &&
         !plan.thrashesL2(out) && !plan.isStreamed(out) && isFree(out, kept))
       return &out;
   }
@@ -223,10 +227,10 @@ const Access *RowPlanner::findDestination(unsigned kept) {
 
 /// Returns the bytes of a kept value. For a row of open length, unless planned for short rows, it exceeds any scratch.
 int64_t RowPlanner::bytesOfKept(Type element, int64_t columns) const {
-  if (chain.rowExtent.isOpen() && !plan.shortRow)
+  const int64_t length = chain.rowExtent.knownOr(forms.shortRow);
+  if (!length)
     return endOfNumbers;
-  int64_t length = chain.rowExtent.isOpen() ? plan.shortRow : chain.rowExtent.known(),
-          count = plan.alongRow() ? llvm::alignTo(length, plan.lanes) : length * columns * plan.lanes;
+  const int64_t count = vectors.alongRow() ? llvm::alignTo(length, vectors.lanes) : length * columns * vectors.lanes;
   return llvm::alignTo(count * bytesOf(element), 64);
 }
 
@@ -235,30 +239,30 @@ int64_t RowPlanner::bytesOfKept(Type element, int64_t columns) const {
 bool RowPlanner::placeKept() {
   int64_t bytes = 0;
   for (unsigned i = 0; i < chain.stages.size(); ++i) {
-    StagePlan &own = plan.stages[i];
+    StagePlan &own = form.stages[i];
     if (own.keptIn < 0 || chain.stages[i].writesArgument)
       continue;
     if ((own.storage = findDestination(i)))
       continue;
     for (const Access &out : chain.stages[i].outs)
       bytes += bytesOfKept(out.elementType(), 1);
-    if (chain.stages[i].outs.size() == 1 && bytes <= strategy.scratchBytes && !plan.split.wanted)
+    if (chain.stages[i].outs.size() == 1 && bytes <= strategy.scratchBytes && !plan.space.split.wanted)
       continue;
     recomputed[i] = true;
     return false;
   }
-  plan.scratchBytes = bytes;
+  plan.scratch.bytes = bytes;
   return true;
 }
 
 void RowPlanner::keepDearReads() {
-  if (plan.split.wanted || (plan.shortRow && plan.alongRow()))
+  if (plan.space.split.wanted || (forms.shortRow && vectors.alongRow()))
     return;
   SmallVector<std::pair<const Access *, uint64_t>, 4> reads;
-  for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages))
+  for (auto [stage, own] : llvm::zip_equal(chain.stages, form.stages))
     for (const Access &in : stage.ins) {
       if (!in.isMemoryRead() || stage.perRow || in.row.isStill() ||
-          (plan.lanesOf(in) != LaneKind::Strided && !plan.thrashesL2(in)))
+          (vectors.lanesOf(in) != LaneKind::Strided && !plan.thrashesL2(in)))
         continue;
       auto *known =
           llvm::find_if(reads, [&](auto &read) { return read.first->base == in.base && read.first->sameAddress(in); });
@@ -269,76 +273,77 @@ void RowPlanner::keepDearReads() {
     }
   for (auto [access, usedIn] : reads) {
     int64_t bytes = bytesOfKept(access->elementType(), 1);
-    if (llvm::popcount(usedIn) < 2 || plan.scratchBytes + bytes > strategy.scratchBytes)
+    if (llvm::popcount(usedIn) < 2 || plan.scratch.bytes + bytes > strategy.scratchBytes)
       continue;
-    plan.scratchBytes += bytes;
-    plan.keptReads.push_back({access, llvm::countr_zero(usedIn), static_cast<int>(llvm::Log2_64(usedIn))});
+    plan.scratch.bytes += bytes;
+    form.keptReads.push_back({access, llvm::countr_zero(usedIn), static_cast<int>(llvm::Log2_64(usedIn))});
   }
 }
 
 /// Across rows, chooses as many adjacent vectors as the operation budget and L1 allow, preferring a number that wastes
 /// few lanes in the last group.
 void RowPlanner::chooseColumns() {
-  int64_t extent = plan.vectorExtent().typical(), vectors = llvm::divideCeil(extent, plan.lanes),
-          bytesPerVector = plan.scratchBytes;
+  int64_t extent = vectors.vectorExtent().typical(), total = llvm::divideCeil(extent, vectors.lanes),
+          bytesPerVector = plan.scratch.bytes;
   llvm::SmallDenseMap<Value, uint64_t> readIn; // data that a later sweep reads again should stay in L1
-  for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages))
+  for (auto [stage, own] : llvm::zip_equal(chain.stages, form.stages))
     for (const Access &in : stage.ins)
-      if (in.isMemoryRead() && !in.row.isStill() && in.strides[plan.vectorDim] != 0 && !plan.keptReadOf(in))
+      if (in.isMemoryRead() && !in.row.isStill() && in.strides[vectors.vectorDim] != 0 && !form.keptReadOf(in))
         readIn[in.base] |= own.usedIn;
   for (auto [base, sweeps] : readIn)
     if (llvm::popcount(sweeps) > 1) {
-      const int64_t bytes = plan.lanes * bytesOf(cast<MemRefType>(base.getType()).getElementType());
+      const int64_t bytes = vectors.lanes * bytesOf(cast<MemRefType>(base.getType()).getElementType());
       bytesPerVector += chain.rowExtent.typical() * bytes;
-      plan.bytesAtPosition += bytes;
+      plan.scratch.bytesAtPosition += bytes;
     }
   if (chain.rowExtent.isOpen())
-    plan.bytesAtPosition += keptAtPosition(plan);
+    plan.scratch.bytesAtPosition += keptAtPosition(plan);
   int64_t ops = 1;
   for (int sweep = 0; sweep < plan.sweeps; ++sweep)
-    ops += plan.opsIn(sweep);
+    ops += form.opsIn(sweep);
   // Rows too long for L1 are in L2 in any case.
   int64_t budget = bytesPerVector <= strategy.l1Bytes ? strategy.l1Bytes : strategy.scratchBytes;
   int64_t limit =
-      std::min({strategy.maxColumns, vectors, budget / std::max<int64_t>(bytesPerVector, 1), strategy.maxOps / ops});
-  plan.columns = 1;
+      std::min({strategy.maxColumns, total, budget / std::max<int64_t>(bytesPerVector, 1), strategy.maxOps / ops});
+  vectors.columns = 1;
   for (int64_t count = 2; count <= limit; ++count) {
-    int64_t padded = llvm::alignTo(vectors, count);
-    if (padded * 20 <= vectors * 21 || padded <= static_cast<int64_t>(llvm::alignTo(vectors, plan.columns)))
-      plan.columns = count;
+    int64_t padded = llvm::alignTo(total, count);
+    if (padded * 20 <= total * 21 || padded <= static_cast<int64_t>(llvm::alignTo(total, vectors.columns)))
+      vectors.columns = count;
   }
   // If there is no partial group, there are no masks, and every store writes whole vectors.
-  for (int64_t count = limit; plan.vectorExtent().isMultipleOf(plan.lanes) && count * 2 > plan.columns; --count)
-    if (vectors % count == 0) {
-      plan.columns = count;
+  for (int64_t count = limit; vectors.vectorExtent().isMultipleOf(vectors.lanes) && count * 2 > vectors.columns;
+       --count)
+    if (total % count == 0) {
+      vectors.columns = count;
       break;
     }
-  plan.groups = llvm::divideCeil(vectors, plan.columns);
+  plan.space.groups = llvm::divideCeil(total, vectors.columns);
 }
 
 void RowPlanner::layOutScratch() {
   int64_t used = 0;
   auto claim = [&](int64_t bytes) { return std::exchange(used, used + llvm::alignTo(bytes, 64)); };
-  for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages))
+  for (auto [stage, own] : llvm::zip_equal(chain.stages, form.stages))
     if (own.keptIn >= 0 && !stage.writesArgument && !own.storage)
-      own.scratch = claim(bytesOfKept(stage.outs[0].elementType(), plan.columns));
-  for (KeptRead &read : plan.keptReads) {
-    const StagePlan *replacement = plan.shortRow ? replacementOf(plan, read) : nullptr;
-    read.scratch = replacement ? replacement->scratch : claim(bytesOfKept(read.access->elementType(), plan.columns));
+      own.scratch = claim(bytesOfKept(stage.outs[0].elementType(), vectors.columns));
+  for (KeptRead &read : form.keptReads) {
+    const StagePlan *replacement = forms.shortRow ? replacementOf(plan, read) : nullptr;
+    read.scratch = replacement ? replacement->scratch : claim(bytesOfKept(read.access->elementType(), vectors.columns));
   }
   bool movesLanes = false;
   auto check = [&](const Access &access) {
-    LaneKind kind = plan.lanesOf(access);
+    LaneKind kind = vectors.lanesOf(access);
     movesLanes |= kind == LaneKind::Strided ||
-                  (kind == LaneKind::Unit && plan.hasPartialVectors() && !plan.takesMask(access.elementType()));
+                  (kind == LaneKind::Unit && vectors.hasPartialVectors() && !vectors.takesMask(access.elementType()));
   };
   chain.forEachAccess([&](Stage &, Access &access) {
     if (access.producer < 0 && access.isArgument())
       check(access);
   });
   if (movesLanes)
-    plan.laneBuffer = claim(strategy.vectorBytes);
-  plan.scratchBytes = used;
+    plan.scratch.laneBuffer = claim(strategy.vectorBytes);
+  plan.scratch.bytes = used;
 }
 
 /// The last sweep has a second form if some destination uses non-temporal stores. It must have no reductions: their
@@ -346,7 +351,7 @@ void RowPlanner::layOutScratch() {
 void RowPlanner::planStreaming() {
   bool reduces = false;
   int64_t most = 0;
-  for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages)) {
+  for (auto [stage, own] : llvm::zip_equal(chain.stages, form.stages)) {
     reduces |= stage.reduces && stage.sweep == plan.sweeps - 1;
     if (!stage.isElementwise() || own.keptIn != plan.sweeps - 1)
       continue;
@@ -356,17 +361,18 @@ void RowPlanner::planStreaming() {
         most = std::max(most, memref.hasStaticShape() ? bytesOf(out.elementType()) * memref.getNumElements() : 1);
     }
   }
-  plan.streams = most && !reduces;
-  plan.checksStreaming &= plan.streams;
-  plan.streamsFullCallsOnly = plan.streams && !plan.checksStreaming && most < strategy.streamAlwaysBytes;
+  form.streams = most && !reduces;
+  plan.streaming.isChecked &= form.streams;
+  plan.streaming.isForFullCalls = form.streams && !plan.streaming.isChecked && most < strategy.streamAlwaysBytes;
 }
 
 void RowPlanner::countSpace() {
   for (auto [d, dim] : llvm::enumerate(chain.dims))
     if (dim.extent.isOpen())
-      plan.factors.push_back({dim.extent.openIndex(), static_cast<int>(d) == plan.vectorDim ? plan.perGroup() : 1});
+      plan.space.factors.append(
+          {dim.extent.openIndex(), static_cast<int>(d) == vectors.vectorDim ? vectors.perGroup() : 1});
     else
-      plan.space *= plan.countOf(d).known();
+      plan.space.iterations *= plan.countOf(d).known();
 }
 
 void RowPlanner::placeAll() {
@@ -380,30 +386,30 @@ void RowPlanner::placeAll() {
 /// vectors.
 void RowPlanner::placeOpen() {
   placeAll();
-  if (plan.split.wanted)
+  if (plan.space.split.wanted)
     return;
   if (wantsShortForm(plan)) {
-    plan.longStages = plan.stages;
-    plan.shortRow = 1; // provisional, until all kept values are known
+    forms.longRows.stages = form.stages;
+    forms.shortRow = 1; // provisional, until all kept values are known
   }
-  plan.checksStreaming = true;
+  plan.streaming.isChecked = true;
   placeAll();
-  plan.maxRegisterVectors = countRegisterVectors(plan);
-  if (!plan.maxRegisterVectors)
+  forms.maxRegisterVectors = countRegisterVectors(plan);
+  if (!forms.maxRegisterVectors)
     return;
-  SmallVector<StagePlan, 8> stages = plan.stages;
-  const int64_t bytes = plan.scratchBytes;
+  SmallVector<StagePlan, 8> stages = form.stages;
+  const int64_t bytes = plan.scratch.bytes;
   recomputed.assign(chain.stages.size(), true);
   markUses();
-  plan.registerStages = std::exchange(plan.stages, std::move(stages));
-  plan.scratchBytes = bytes;
+  forms.inRegisters.stages = std::exchange(form.stages, std::move(stages));
+  plan.scratch.bytes = bytes;
 }
 
 LogicalResult RowPlanner::planSweeps() {
   if (chain.rowExtent.isOpen()) {
     placeOpen();
   } else {
-    plan.checksStreaming = !plan.split.wanted && plan.hasOpenSpace() && !isLongRow();
+    plan.streaming.isChecked = !plan.space.split.wanted && chain.hasOpenSpace() && !isLongRow();
     placeAll();
   }
   if (losesResult) {
@@ -411,11 +417,11 @@ LogicalResult RowPlanner::planSweeps() {
     return failure();
   }
   keepDearReads();
-  if (plan.shortRow)
-    plan.shortRow = longestShortRow(plan);
-  if (!plan.alongRow() && (plan.depth > 1 || plan.inHalves))
+  if (forms.shortRow)
+    forms.shortRow = longestShortRow(plan);
+  if (!vectors.alongRow() && (vectors.depth > 1 || vectors.inHalves))
     chooseColumnsOfBytes(plan);
-  else if (!plan.alongRow())
+  else if (!vectors.alongRow())
     chooseColumns();
   layOutScratch();
   planStreaming();
@@ -425,17 +431,15 @@ LogicalResult RowPlanner::planSweeps() {
 /// All values stay in registers until the end, so there is one sweep, and nothing is kept.
 void RowPlanner::planWholeRows() {
   plan.sweeps = 1;
-  bool isPartial = plan.hasPartialVector() && !plan.masksFreely();
+  bool isPartial = vectors.hasPartialVector() && !vectors.masksFreely();
   chain.forEachAccess([&](Stage &, Access &access) {
     if (access.producer >= 0 || !access.isArgument())
       return;
-    LaneKind kind = plan.lanesOf(access);
-    bool movesLanes = isPartial ? kind != LaneKind::Same : kind == LaneKind::Strided;
-    if (movesLanes && (isPartial || !plan.isSameForRows(access)) && (isPartial || !plan.isOnePerRow(access)))
-      plan.laneBuffer = 0;
+    if (isPartial ? vectors.lanesOf(access) != LaneKind::Same : vectors.movesLanes(access))
+      plan.scratch.laneBuffer = 0;
   });
-  if (plan.laneBuffer >= 0)
-    plan.scratchBytes = llvm::alignTo(strategy.vectorBytes * (plan.lanes / plan.registerLanes), 64);
+  if (plan.scratch.laneBuffer >= 0)
+    plan.scratch.bytes = llvm::alignTo(strategy.vectorBytes * (vectors.lanes / vectors.registerLanes), 64);
 }
 
 LogicalResult RowPlanner::run() {
@@ -447,13 +451,13 @@ LogicalResult RowPlanner::run() {
     return failure();
   }
   chooseVectorDim();
-  plan.split.wanted = !plan.wholeRows && shouldSplit(plan);
-  if (plan.wholeRows)
+  plan.space.split.wanted = !vectors.wholeRows && shouldSplit(plan);
+  if (vectors.wholeRows)
     planWholeRows();
   else if (failed(planSweeps()))
     return failure();
   countSpace();
-  if (plan.split.wanted)
+  if (plan.space.split.wanted)
     layOutSplit(plan);
   return success();
 }

@@ -38,17 +38,13 @@ double shuffleOps(int64_t registers) {
 }
 
 /// Returns the operations of one reduction whose result is in every lane.
-double reductionOps(const RowPlan &plan, int64_t registers) {
-  int64_t extent = plan.chain.rowExtent.known(), steps = llvm::Log2_64_Ceil(extent);
-  if (plan.wholeRows > 1)
+double reductionOps(const RowVectors &vectors, int64_t registers) {
+  int64_t extent = vectors.chain.rowExtent.known(), steps = llvm::Log2_64_Ceil(extent);
+  if (vectors.wholeRows > 1)
     return steps * (shuffleOps(registers) + registers) + (llvm::isPowerOf2_64(extent) ? 0 : registers);
-  int64_t within = std::min<int64_t>(steps, llvm::Log2_64_Ceil(plan.registerLanes));
-  return static_cast<double>(registers - 1 + (extent < plan.lanes ? 1 : 0)) +
+  int64_t within = std::min<int64_t>(steps, llvm::Log2_64_Ceil(vectors.registerLanes));
+  return static_cast<double>(registers - 1 + (extent < vectors.lanes ? 1 : 0)) +
          oneRowStepOps * static_cast<double>(within);
-}
-
-bool moves(const RowPlan &plan, const Access &access) {
-  return plan.lanesOf(access) == LaneKind::Strided && !plan.isSameForRows(access) && !plan.isOnePerRow(access);
 }
 
 /// Returns the operations of an op, weighted by their latency.
@@ -61,11 +57,11 @@ double timeOf(linalg::LinalgOp op) {
 
 /// Returns true if compact per-row stages save operations. Spreading costs a shuffle per register, gathering one or
 /// two. Per-row stages that access memory are not compacted.
-bool paysToCompact(const RowPlan &plan, int64_t registers) {
-  if (plan.wholeRows > plan.registerLanes || registers == 1)
+bool paysToCompact(const RowVectors &vectors, int64_t registers) {
+  if (vectors.wholeRows > vectors.registerLanes || registers == 1)
     return false;
-  double saved = 0, spent = plan.wholeRows == 1 ? 0 : static_cast<double>(registers + 1);
-  for (Stage &stage : plan.chain.stages) {
+  double saved = 0, spent = vectors.wholeRows == 1 ? 0 : static_cast<double>(registers + 1);
+  for (Stage &stage : vectors.chain.stages) {
     bool touches = stage.writesArgument || llvm::any_of(stage.ins, [](const Access &in) { return in.isMemoryRead(); });
     if (stage.perRow && touches)
       return false;
@@ -76,32 +72,15 @@ bool paysToCompact(const RowPlan &plan, int64_t registers) {
 
 } // namespace
 
-bool RowPlan::hasPartialVector() const {
-  return wholeRows > 1 && !chain.dims[vectorDim].extent.isMultipleOf(wholeRows);
-}
-
-bool RowPlan::isSameForRows(const Access &access) const {
-  return wholeRows > 1 && access.row.isLinear() && access.row.step() == 1 && access.strides[vectorDim] == 0;
-}
-
-bool RowPlan::isSameForGroups(const Access &access) const {
-  return !moves(*this, access) && access.nonlinear.empty() &&
-         llvm::all_of(access.strides, [](Size stride) { return stride == 0; });
-}
-
-bool RowPlan::isOnePerRow(const Access &access) const {
-  return wholeRows > 1 && access.row.isStill() && access.strides[vectorDim] == 1;
-}
-
-double quern::schedule::rows::opsOfWholeRows(const RowPlan &plan, int64_t registers) {
+double quern::schedule::rows::opsOfWholeRows(const RowVectors &vectors, int64_t registers) {
   double ops = groupOps + waitOps / static_cast<double>(registers);
-  int64_t elements = plan.chain.rowExtent.known() * plan.wholeRows;
+  int64_t elements = vectors.chain.rowExtent.known() * vectors.wholeRows;
   llvm::SmallDenseSet<Value> seen; // a row is read once
-  for (Stage &stage : plan.chain.stages) {
-    ops += static_cast<double>(opsOf(stage.op) * (stage.perRow && plan.compactsRows ? 1 : registers));
-    ops += stage.reduces ? static_cast<double>(stage.outs.size()) * reductionOps(plan, registers) : 0;
+  for (Stage &stage : vectors.chain.stages) {
+    ops += static_cast<double>(opsOf(stage.op) * (stage.perRow && vectors.compactsRows ? 1 : registers));
+    ops += stage.reduces ? static_cast<double>(stage.outs.size()) * reductionOps(vectors, registers) : 0;
     auto count = [&](const Access &access) {
-      ops += moves(plan, access) ? elements * laneMoveCost : static_cast<double>(registers);
+      ops += vectors.movesLanes(access) ? elements * laneMoveCost : static_cast<double>(registers);
     };
     for (const Access &access : stage.ins)
       if (access.isMemoryRead() && seen.insert(access.base).second)
@@ -117,16 +96,16 @@ void quern::schedule::rows::chooseWholeRows(RowPlan &plan, double least) {
   RowChain &chain = plan.chain;
   bool reduces = llvm::any_of(chain.stages, [](const Stage &stage) { return stage.reduces; });
   if (!reduces || chain.hasIndices() || chain.rowExtent.isBelow(2) ||
-      chain.rowExtent.mayExceed(maxRegisters * plan.registerLanes))
+      chain.rowExtent.mayExceed(maxRegisters * plan.vectors.registerLanes))
     return;
   const int64_t length = chain.rowExtent.known();
   for (const Stage &stage : chain.stages) // loops over the row can use non-temporal stores, which save more
     if (llvm::any_of(stage.outs, [&](const Access &out) { return stage.isElementwise() && plan.isStreamed(out); }))
       return;
-  RowPlan tried = plan;
+  RowVectors &vectors = plan.vectors, tried = vectors;
   double lightest = std::numeric_limits<double>::max();
   auto attempt = [&](int64_t registers, int64_t rows, int dim) {
-    tried.lanes = registers * plan.registerLanes;
+    tried.lanes = registers * vectors.registerLanes;
     tried.wholeRows = rows;
     tried.vectorDim = dim;
     tried.columns = 1;
@@ -135,23 +114,23 @@ void quern::schedule::rows::chooseWholeRows(RowPlan &plan, double least) {
     double weighted = cost * (1 + codeWeight * static_cast<double>(registers));
     if (cost * (1 + longCodeWeight * static_cast<double>(registers)) < least && weighted < lightest) {
       lightest = weighted;
-      plan.lanes = tried.lanes;
-      plan.depth = 1;
-      plan.inHalves = false;
-      plan.wholeRows = rows;
-      plan.vectorDim = dim;
-      plan.compactsRows = tried.compactsRows;
-      plan.groups = dim < 0 ? 1 : llvm::divideCeil(chain.dims[dim].extent.typical(), rows);
+      vectors.lanes = tried.lanes;
+      vectors.depth = 1;
+      vectors.inHalves = false;
+      vectors.wholeRows = rows;
+      vectors.vectorDim = dim;
+      vectors.compactsRows = tried.compactsRows;
+      plan.space.groups = dim < 0 ? 1 : llvm::divideCeil(chain.dims[dim].extent.typical(), rows);
     }
   };
   for (int64_t registers = 1; registers <= maxRegisters; registers *= 2) {
-    int64_t lanes = registers * plan.registerLanes, rows = lanes / length;
+    int64_t lanes = registers * vectors.registerLanes, rows = lanes / length;
     auto fills = [&](int64_t elements) { return elements <= lanes && (registers == 1 || elements * 2 > lanes); };
     if (fills(length))
       attempt(registers, 1, -1);
     for (int dim = static_cast<int>(chain.dims.size()) - 1; dim >= 0; --dim) {
       int64_t shared = chain.dims[dim].extent.cappedAt(rows);
-      if (shared > 1 && chain.dims[dim].limit < 0 && plan.mayCarryVectors(dim) && fills(shared * length))
+      if (shared > 1 && chain.dims[dim].limit < 0 && vectors.mayCarryVectors(dim) && fills(shared * length))
         attempt(registers, shared, dim);
     }
   }

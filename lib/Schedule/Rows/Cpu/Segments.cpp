@@ -28,8 +28,8 @@ Value WholeRowEmitter::permuted(Value v, int64_t count, function_ref<int64_t(int
 /// Reduces a vector that holds one row: registers are combined first, then halves of one register. Every lane of one
 /// register has the result.
 Value WholeRowEmitter::reduceOneRow(Operation *like, Value v) {
-  int64_t lanes = plan.lanes;
-  for (; lanes > plan.registerLanes; lanes /= 2) {
+  int64_t lanes = vectors.lanes;
+  for (; lanes > vectors.registerLanes; lanes /= 2) {
     Value low = permuted(v, lanes / 2, [](int64_t l) { return l; });
     Value high = permuted(v, lanes / 2, [&](int64_t l) { return l + lanes / 2; });
     v = combine(like, low, high);
@@ -42,8 +42,8 @@ Value WholeRowEmitter::reduceOneRow(Operation *like, Value v) {
 
 /// Moves position `position(p)` of each row to position p; -1: undefined.
 Value WholeRowEmitter::permutedInRows(Value v, function_ref<int64_t(int64_t)> position) {
-  int64_t extent = chain.rowExtent.known(), live = plan.wholeRows * extent;
-  return permuted(v, plan.lanes, [&](int64_t l) {
+  int64_t extent = chain.rowExtent.known(), live = vectors.wholeRows * extent;
+  return permuted(v, vectors.lanes, [&](int64_t l) {
     int64_t from = l < live ? position(l % extent) : -1;
     return from < 0 ? -1 : l - l % extent + from;
   });
@@ -73,8 +73,8 @@ Value WholeRowEmitter::sumToFirstLanes(Operation *like, Value v) {
                                                         : p + half == left ? p
                                                                            : -1; }), v);
     if (left % 2) { // the middle element has no partner
-      SmallVector<bool> paired(plan.lanes);
-      for (int64_t l = 0; l < plan.lanes; ++l)
+      SmallVector<bool> paired(vectors.lanes);
+      for (int64_t l = 0; l < vectors.lanes; ++l)
         paired[l] = l % extent != half - 1;
       sum = create<arith::SelectOp>(constant(DenseElementsAttr::get(vec(b.getI1Type()), paired)), sum, v);
     }
@@ -91,7 +91,7 @@ void WholeRowEmitter::reduceRows(int i) {
   accumulate(stage, 0, accumulators);
   for (auto [k, v] : llvm::enumerate(results)) {
     Operation *like = stage.combiner(k);
-    if (plan.wholeRows > 1) {
+    if (vectors.wholeRows > 1) {
       bool first = isa<arith::AddFOp, arith::AddIOp>(like) && !llvm::isPowerOf2_64(chain.rowExtent.known());
       reduced[i].push_back({first ? sumToFirstLanes(like, v) : reduceManyRows(like, v), !first});
     } else {
@@ -103,35 +103,37 @@ void WholeRowEmitter::reduceRows(int i) {
 /// Returns the results of a reduction or a per-row stage: in each lane of the row, or compact in one register,
 /// depending on the form that is being emitted.
 WholeRowEmitter::Values WholeRowEmitter::compute(int i, int64_t slot) {
-  bool single = plan.wholeRows == 1;
-  int64_t extent = chain.rowExtent.known(), live = plan.wholeRows * extent, rows = plan.wholeRows,
-          registerLanes = plan.registerLanes;
+  bool single = vectors.wholeRows == 1;
+  int64_t extent = chain.rowExtent.known(), live = vectors.wholeRows * extent, rows = vectors.wholeRows,
+          registerLanes = vectors.registerLanes;
   Values results;
   if (chain.stages[i].reduces) {
     for (auto [v, everywhere] : reduced[i]) {
       if (compact)
         v = single ? v : permuted(v, registerLanes, [&](int64_t l) { return l < rows ? l * extent : -1; });
-      else if (single && plan.lanes > registerLanes)
-        v = permuted(v, plan.lanes, [&](int64_t l) { return l % registerLanes; });
+      else if (single && vectors.lanes > registerLanes)
+        v = permuted(v, vectors.lanes, [&](int64_t l) { return l % registerLanes; });
       else if (!everywhere)
         v = permutedInRows(v, [](int64_t) { return 0; });
       results.push_back(v);
     }
-  } else if (compact || !plan.compactsRows || chain.stages[i].isElementwise()) {
+  } else if (compact || !vectors.compactsRows || chain.stages[i].isElementwise()) {
     results = RowEmitter::compute(i, slot);
   } else {
     changeForm();
     results = values(i, slot);
     changeForm();
     for (Value &v : results)
-      v = permuted(v, plan.lanes, [&](int64_t l) { return single ? l % registerLanes : l < live ? l / extent : -1; });
+      v = permuted(v, vectors.lanes, [&](int64_t l) {
+        return single ? l % registerLanes : l < live ? l / extent : -1;
+      });
   }
   return results;
 }
 
 void WholeRowEmitter::changeForm() {
   compact = !compact;
-  lanesOfValue = compact ? plan.registerLanes : plan.lanes;
+  lanesOfValue = compact ? vectors.registerLanes : vectors.lanes;
   std::swap(ofRow.values, otherValues);
 }
 
@@ -144,7 +146,7 @@ void WholeRowEmitter::emitIteration(Value iteration) {
     limitRows();
     emitRowsOfVector();
   };
-  if (!plan.hasPartialVector() || !chain.dims[plan.vectorDim].extent.isOpen() || !plan.masksFreely())
+  if (!vectors.hasPartialVector() || !chain.dims[vectors.vectorDim].extent.isOpen() || !vectors.masksFreely())
     return some();
   // Masks of full registers cost as much as the arithmetic of a short row.
   auto all = [&] {
@@ -153,7 +155,7 @@ void WholeRowEmitter::emitIteration(Value iteration) {
     ofRow = {}, ofStep = {};
     otherValues.clear(), reduced.clear();
   };
-  Value isWhole = create<arith::CmpIOp>(arith::CmpIPredicate::uge, rowsLeft(), index(plan.wholeRows));
+  Value isWhole = create<arith::CmpIOp>(arith::CmpIPredicate::uge, rowsLeft(), index(vectors.wholeRows));
   choose(b, loc, isWhole, all, some);
 }
 
@@ -172,20 +174,20 @@ void WholeRowEmitter::emitRowsOfVector() {
 }
 
 WholeRowEmitter::SlotLanes WholeRowEmitter::wholeVector() {
-  const int64_t live = plan.wholeRows * chain.rowExtent.known();
+  const int64_t live = vectors.wholeRows * chain.rowExtent.known();
   SlotLanes lanes;
-  lanes.fixed = live < plan.lanes ? live : -1;
+  lanes.fixed = live < vectors.lanes ? live : -1;
   return lanes;
 }
 
 Value WholeRowEmitter::rowsLeft() {
-  return create<arith::SubIOp>(index(chain.dims[plan.vectorDim].extent), parallel[plan.vectorDim]);
+  return create<arith::SubIOp>(index(chain.dims[vectors.vectorDim].extent), parallel[vectors.vectorDim]);
 }
 
 /// Sets the vector's lanes: those of its rows, fewer in the last iteration if the number of rows is not a multiple.
 void WholeRowEmitter::limitRows() {
-  int64_t rows = plan.wholeRows;
-  if (!plan.hasPartialVector()) {
+  int64_t rows = vectors.wholeRows;
+  if (!vectors.hasPartialVector()) {
     partial.assign(1, wholeVector());
     return;
   }
@@ -193,7 +195,7 @@ void WholeRowEmitter::limitRows() {
   Value left = rowsLeft();
   rowsHere = create<arith::MinUIOp>(left, index(rows));
   lanes.left = scaled(rowsHere, chain.rowExtent);
-  if (plan.masksFreely())
+  if (vectors.masksFreely())
     lanes.mask = prefixMask(lanes.left);
   else
     lanes.isFull = create<arith::CmpIOp>(arith::CmpIPredicate::uge, left, index(rows));
@@ -204,27 +206,27 @@ void WholeRowEmitter::limitRows() {
 Value WholeRowEmitter::loadFirst(Value memref, Value at, int64_t count) {
   Type element = cast<MemRefType>(memref.getType()).getElementType();
   VectorType type = vec(element);
-  if (count == plan.lanes)
+  if (count == vectors.lanes)
     return create<vector::LoadOp>(type, memref, ValueRange{at});
-  if (plan.masksFreely())
+  if (vectors.masksFreely())
     return create<vector::MaskedLoadOp>(type, memref, ValueRange{at}, prefixMask(count), splat(b.getZeroAttr(element)));
   Value joined;
   cutIntoPieces(count, [&](int64_t begin, int64_t size) {
     Value piece = create<vector::LoadOp>(VectorType::get({size}, element), memref,
                                          ValueRange{begin ? add(at, index(begin)) : at});
     Value spread =
-        permuted(piece, plan.lanes, [&](int64_t l) { return l >= begin && l < begin + size ? l - begin : -1; });
-    auto merged = llvm::map_to_vector(llvm::seq<int64_t>(0, plan.lanes),
-                                      [&](int64_t l) { return l < begin ? l : l + plan.lanes; });
+        permuted(piece, vectors.lanes, [&](int64_t l) { return l >= begin && l < begin + size ? l - begin : -1; });
+    auto merged = llvm::map_to_vector(llvm::seq<int64_t>(0, vectors.lanes),
+                                      [&](int64_t l) { return l < begin ? l : l + vectors.lanes; });
     joined = joined ? create<vector::ShuffleOp>(joined, spread, merged).getResult() : spread;
   });
   return joined;
 }
 
 void WholeRowEmitter::storeFirst(Value v, Value memref, Value at, int64_t count) {
-  if (count == plan.lanes) {
+  if (count == vectors.lanes) {
     create<vector::StoreOp>(v, memref, ValueRange{at});
-  } else if (plan.masksFreely()) {
+  } else if (vectors.masksFreely()) {
     create<vector::MaskedStoreOp>(memref, ValueRange{at}, prefixMask(count), v);
   } else {
     cutIntoPieces(count, [&](int64_t begin, int64_t size) {
@@ -237,19 +239,19 @@ void WholeRowEmitter::storeFirst(Value v, Value memref, Value at, int64_t count)
 /// Splits `count` lanes into registers and powers of two.
 void WholeRowEmitter::cutIntoPieces(int64_t count, function_ref<void(int64_t, int64_t)> f) {
   for (int64_t begin = 0; begin < count;) {
-    int64_t size = std::min<int64_t>(plan.registerLanes, llvm::bit_floor(static_cast<uint64_t>(count - begin)));
+    int64_t size = std::min<int64_t>(vectors.registerLanes, llvm::bit_floor(static_cast<uint64_t>(count - begin)));
     f(begin, size);
     begin += size;
   }
 }
 
 WholeRowEmitter::Values WholeRowEmitter::load(const Access &access, int64_t &slot) {
-  if (plan.lanesOf(access) == LaneKind::Same)
+  if (vectors.lanesOf(access) == LaneKind::Same)
     return VectorEmitter::load(access, slot);
   Value memref = kernel.arguments.lookup(access.base), at = rowBase(access);
-  int64_t extent = chain.rowExtent.known(), rows = plan.wholeRows, live = rows * extent;
+  int64_t extent = chain.rowExtent.known(), rows = vectors.wholeRows, live = rows * extent;
   auto limited = [&](const SlotLanes &lanes, int64_t count) -> Value {
-    if (lanes.left && plan.masksFreely()) {
+    if (lanes.left && vectors.masksFreely()) {
       Type element = access.elementType();
       return create<vector::MaskedLoadOp>(vec(element), memref, ValueRange{at}, lanes.mask,
                                           splat(b.getZeroAttr(element)));
@@ -258,33 +260,34 @@ WholeRowEmitter::Values WholeRowEmitter::load(const Access &access, int64_t &slo
     return chooseValues(lanes.isFull, vec(access.elementType()), all,
                         [&] { return Values{gatherLanes(access, 0)}; })[0];
   };
-  if (plan.lanesOf(access) == LaneKind::Unit)
+  if (vectors.lanesOf(access) == LaneKind::Unit)
     return {limited(partial[0], live)};
-  if (plan.isSameForRows(access))
-    return {permuted(loadFirst(memref, at, extent), plan.lanes, [&](int64_t l) { return l < live ? l % extent : -1; })};
-  if (!plan.isOnePerRow(access) || (partial[0].left && !plan.masksFreely()))
+  if (vectors.isSameForRows(access))
+    return {
+        permuted(loadFirst(memref, at, extent), vectors.lanes, [&](int64_t l) { return l < live ? l % extent : -1; })};
+  if (!vectors.isOnePerRow(access) || (partial[0].left && !vectors.masksFreely()))
     return {gatherLanes(access, 0)};
   SlotLanes lanes = partial[0];
   if (lanes.left)
     lanes.mask = prefixMask(rowsHere);
-  return {permuted(limited(lanes, rows), plan.lanes, [&](int64_t l) { return l < live ? l / extent : -1; })};
+  return {permuted(limited(lanes, rows), vectors.lanes, [&](int64_t l) { return l < live ? l / extent : -1; })};
 }
 
 void WholeRowEmitter::store(const Access &access, int64_t slot, Value v) {
-  if (!access.isArgument() || plan.lanesOf(access) == LaneKind::Same)
+  if (!access.isArgument() || vectors.lanesOf(access) == LaneKind::Same)
     return VectorEmitter::store(access, slot, v);
   Value memref = kernel.arguments.lookup(access.base), at = rowBase(access);
-  int64_t extent = chain.rowExtent.known(), rows = plan.wholeRows, count = rows * extent;
+  int64_t extent = chain.rowExtent.known(), rows = vectors.wholeRows, count = rows * extent;
   SlotLanes lanes = partial[0];
-  if (plan.isOnePerRow(access) && (!lanes.left || plan.masksFreely())) {
-    v = permuted(v, plan.lanes, [&](int64_t l) { return l < rows ? l * extent : -1; });
+  if (vectors.isOnePerRow(access) && (!lanes.left || vectors.masksFreely())) {
+    v = permuted(v, vectors.lanes, [&](int64_t l) { return l < rows ? l * extent : -1; });
     count = rows;
     if (lanes.left)
       lanes.mask = prefixMask(rowsHere);
-  } else if (plan.lanesOf(access) != LaneKind::Unit) {
+  } else if (vectors.lanesOf(access) != LaneKind::Unit) {
     return scatterLanes(access, 0, v);
   }
-  if (lanes.left && plan.masksFreely())
+  if (lanes.left && vectors.masksFreely())
     create<vector::MaskedStoreOp>(memref, ValueRange{at}, lanes.mask, v);
   else
     choose(b, loc, lanes.isFull, [&] { storeFirst(v, memref, at, count); }, [&] { scatterLanes(access, 0, v); });
@@ -292,11 +295,11 @@ void WholeRowEmitter::store(const Access &access, int64_t slot, Value v) {
 
 /// Loops over the rows of the vector that exist and over their positions.
 void WholeRowEmitter::forEachLane(const Access &access, int64_t, function_ref<void(Value, Value)> f, bool once) {
-  Value base = rowBase(access), count = rowsHere ? rowsHere : index(plan.wholeRows);
+  Value base = rowBase(access), count = rowsHere ? rowsHere : index(vectors.wholeRows);
   int64_t positions = once && access.row.isStill() ? 1 : chain.rowExtent.known();
   forRange(index(0), count, [&](Value row) {
     Value first = scaled(row, chain.rowExtent);
-    Value start = plan.vectorDim < 0 ? base : add(base, scaled(row, access.strides[plan.vectorDim]));
+    Value start = vectors.vectorDim < 0 ? base : add(base, scaled(row, access.strides[vectors.vectorDim]));
     forRange(index(0), index(positions), [&](Value at) {
       f(add(first, at), access.row.isStill() ? start : add(start, addressAt(at, access.row)));
     });

@@ -27,52 +27,38 @@ static bool isCarrier(const RowChain &chain, int dim) {
   });
 }
 
-bool RowPlan::mayCarryVectors(int dim) const {
-  bool nonlinear = false;
-  chain.forEachPlace([&](Stage &, Access &access) {
-    nonlinear |= llvm::any_of(access.nonlinear, [&](auto &entry) { return static_cast<int>(entry.first) == dim; });
-  });
-  return !nonlinear && (chain.dims[dim].limit < 0 || chain.dims[dim].weight == 1);
-}
-
-Size RowPlan::lanesEnd() const {
-  if (alongRow())
-    return chain.rowExtent;
-  const Dim &dim = chain.dims[vectorDim];
-  return dim.limit < 0 ? dim.extent : Size(chain.limits[dim.limit]);
-}
-
 int64_t RowPlan::countedRun(int limit) const {
-  return vectorDim >= 0 && chain.dims[vectorDim].limit == limit ? chain.dims[vectorDim].extent.known() : 1;
+  return !vectors.alongRow() && chain.dims[vectors.vectorDim].limit == limit
+             ? chain.dims[vectors.vectorDim].extent.known()
+             : 1;
 }
 
 Size RowPlan::countOf(int dim) const {
   const Dim &own = chain.dims[dim];
-  if (dim == vectorDim)
-    return groups;
+  if (dim == vectors.vectorDim)
+    return space.groups;
   if (own.limit < 0)
     return own.extent;
   return isCarrier(chain, dim) ? llvm::divideCeil(chain.limits[own.limit], countedRun(own.limit)) : 1;
 }
 
-VectorEmitter::VectorEmitter(RowPlan &plan) : RowEmitter(plan.chain), plan(plan) {
-  lanesOfValue = plan.lanes;
+VectorEmitter::VectorEmitter(const RowPlan &plan) : RowEmitter(plan.chain), plan(plan), vectors(plan.vectors) {
+  lanesOfValue = vectors.lanes;
   hasNumberMax = plan.strategy.hasNumberMax;
-  rowsOfStep = plan.alongRow() ? 1 : plan.columns;
+  rowsOfStep = vectors.alongRow() ? 1 : vectors.columns;
 }
 
 func::FuncOp VectorEmitter::emit(Operation *after) {
-  bool isOneOfMany = plan.isSplit() && plan.sweeps > 1;
+  bool isOneOfMany = plan.space.isSplit() && plan.sweeps > 1;
   KernelTraits traits;
   traits.name = (chain.problem.getName() + "_kernel" + (isOneOfMany ? Twine(sweep) : Twine())).str();
   traits.plan = plan.text(sweep);
-  traits.space = plan.space * plan.split.chunks;
-  for (auto [size, divisor] : plan.factors)
-    traits.factors.append({size, divisor});
+  traits.space = plan.space.iterations * plan.space.split.chunks;
+  traits.factors = plan.space.factors;
   traits.nsPerIteration =
-      plan.isSplit() ? nsOfChunk(plan, sweep) : plan.opsPerIteration() * plan.strategy.nsPerOperation;
-  traits.sharedBytes = plan.sharedBytes;
-  traits.scratchBytes = plan.scratchBytes;
+      plan.space.isSplit() ? nsOfChunk(plan, sweep) : plan.opsPerIteration() * plan.strategy.nsPerOperation;
+  traits.sharedBytes = plan.scratch.sharedBytes;
+  traits.scratchBytes = plan.scratch.bytes;
   kernel = makeKernel(chain.problem, after, traits);
   b.setInsertionPointToEnd(&kernel.function.getBody().front());
   clonePrologue(b, kernel, chain.problem, chain.prologue, [&](Size size) { return index(size); });
@@ -94,7 +80,7 @@ void VectorEmitter::emitRows() {
 void VectorEmitter::emitLimitedIndices(int limit, Value count) {
   int64_t run = plan.countedRun(limit);
   for (auto [d, dim] : llvm::enumerate(chain.dims)) {
-    if (dim.limit != limit || static_cast<int>(d) == plan.vectorDim)
+    if (dim.limit != limit || static_cast<int>(d) == vectors.vectorDim)
       continue;
     int64_t unit = dim.weight / run;
     Value at = unit == 1 ? count : create<arith::DivUIOp>(count, index(unit)).getResult();
@@ -105,8 +91,8 @@ void VectorEmitter::emitLimitedIndices(int limit, Value count) {
 /// Returns the iterations along a dim.
 Value VectorEmitter::countOf(int dim) {
   const Size extent = chain.dims[dim].extent;
-  const int64_t perGroup = plan.perGroup();
-  if (dim != plan.vectorDim || !extent.isOpen())
+  const int64_t perGroup = vectors.perGroup();
+  if (dim != vectors.vectorDim || !extent.isOpen())
     return index(plan.countOf(dim));
   Value all = index(extent), last = index(perGroup - 1), group = index(perGroup);
   return atEntry([&] { return create<arith::DivUIOp>(add(all, last), group).getResult(); });
@@ -120,7 +106,7 @@ void VectorEmitter::emitParallelIndices(Value iteration) {
     ++outermost;
   parallel.assign(chain.dims.size(), Value());
   for (int d = chain.dims.size() - 1; d >= 0; --d) {
-    int limit = d == plan.vectorDim ? -1 : chain.dims[d].limit;
+    int limit = d == vectors.vectorDim ? -1 : chain.dims[d].limit;
     if (limit >= 0 && !isCarrier(chain, d))
       continue;
     Value at = iteration;
@@ -134,68 +120,69 @@ void VectorEmitter::emitParallelIndices(Value iteration) {
     if (limit >= 0)
       emitLimitedIndices(limit, at);
     else
-      parallel[d] = d == plan.vectorDim ? scaled(at, plan.perGroup()) : at;
+      parallel[d] = d == vectors.vectorDim ? scaled(at, vectors.perGroup()) : at;
   }
 }
 
 /// Returns the lanes from the first one of a slot to the end of their dim, or to its limit if that comes first.
 Value VectorEmitter::lanesLeft(int64_t slot) {
-  const Dim &dim = chain.dims[plan.vectorDim];
-  const Size end = plan.lanesEnd();
-  Value first = parallel[plan.vectorDim];
-  Value left = end.isOpen()
-                   ? create<arith::SubIOp>(index(end), slot ? add(first, index(slot * plan.lanes)) : first).getResult()
-                   : create<arith::SubIOp>(index(end.known() - slot * plan.lanes), first).getResult();
+  const Dim &dim = chain.dims[vectors.vectorDim];
+  const Size end = vectors.lanesEnd();
+  Value first = parallel[vectors.vectorDim];
+  Value left =
+      end.isOpen()
+          ? create<arith::SubIOp>(index(end), slot ? add(first, index(slot * vectors.lanes)) : first).getResult()
+          : create<arith::SubIOp>(index(end.known() - slot * vectors.lanes), first).getResult();
   if (dim.limit < 0)
     return left;
   for (auto [d, other] : llvm::enumerate(chain.dims))
-    if (other.limit == dim.limit && static_cast<int>(d) != plan.vectorDim)
+    if (other.limit == dim.limit && static_cast<int>(d) != vectors.vectorDim)
       left = create<arith::SubIOp>(left, scaled(parallel[d], other.weight));
-  if (dim.extent.isMultipleOf(plan.columns * plan.lanes))
+  if (dim.extent.isMultipleOf(vectors.columns * vectors.lanes))
     return left;
-  Value inDim = create<arith::SubIOp>(index(dim.extent.known() - slot * plan.lanes), parallel[plan.vectorDim]);
+  Value inDim = create<arith::SubIOp>(index(dim.extent.known() - slot * vectors.lanes), parallel[vectors.vectorDim]);
   return create<arith::MinSIOp>(left, inDim);
 }
 
 /// Limits the slots of a group that runs across rows; the last group may be partial at run time.
 void VectorEmitter::limitLanes() {
-  const Dim &dim = chain.dims[plan.vectorDim];
+  const Dim &dim = chain.dims[vectors.vectorDim];
   bool isKnown = dim.limit < 0 && !dim.extent.isOpen();
-  int64_t perGroup = plan.columns * plan.lanes,
-          inLast = isKnown ? dim.extent.known() - (plan.groups - 1) * perGroup : 0;
+  int64_t perGroup = vectors.columns * vectors.lanes,
+          inLast = isKnown ? dim.extent.known() - (plan.space.groups - 1) * perGroup : 0;
   bool masks = false;
   chain.forEachAccess([&](Stage &, Access &access) {
-    masks |= plan.lanesOf(access) == LaneKind::Unit && plan.takesMask(access.elementType());
+    masks |= vectors.lanesOf(access) == LaneKind::Unit && vectors.takesMask(access.elementType());
   });
-  partial.assign(plan.columns, SlotLanes());
-  Value ownFirst = parallel[plan.vectorDim], hasLanes;
-  for (int64_t slot = inLast / plan.lanes; slot < plan.columns; ++slot) {
+  partial.assign(vectors.columns, SlotLanes());
+  Value ownFirst = parallel[vectors.vectorDim], hasLanes;
+  for (int64_t slot = inLast / vectors.lanes; slot < vectors.columns; ++slot) {
     SlotLanes &lanes = partial[slot];
-    bool mayBeEmpty = !isKnown || slot * plan.lanes >= inLast;
-    if (plan.groups == 1 && isKnown) {
-      lanes.fixed = std::clamp<int64_t>(inLast - slot * plan.lanes, 0, plan.lanes);
+    bool mayBeEmpty = !isKnown || slot * vectors.lanes >= inLast;
+    if (plan.space.groups == 1 && isKnown) {
+      lanes.fixed = std::clamp<int64_t>(inLast - slot * vectors.lanes, 0, vectors.lanes);
       continue;
     }
     lanes.left = lanesLeft(slot);
     if (mayBeEmpty && (slot || dim.limit >= 0))
       hasLanes = create<arith::CmpIOp>(arith::CmpIPredicate::sgt, lanes.left, index(0));
     if (mayBeEmpty && slot)
-      lanes.reach = create<arith::SelectOp>(hasLanes, index(slot * plan.lanes), index(0));
-    else if (mayBeEmpty && dim.limit >= 0 && plan.groups > 1)
+      lanes.reach = create<arith::SelectOp>(hasLanes, index(slot * vectors.lanes), index(0));
+    else if (mayBeEmpty && dim.limit >= 0 && plan.space.groups > 1)
       ownFirst = create<arith::SelectOp>(hasLanes, ownFirst, index(0)); // a limit may exclude a whole group
     if (masks)
       lanes.mask = prefixMask(lanes.left);
-    if (plan.laneBuffer < 0)
+    if (plan.scratch.laneBuffer < 0)
       continue;
-    lanes.isFull = create<arith::CmpIOp>(arith::CmpIPredicate::sge, lanes.left, index(plan.lanes));
-    lanes.count = create<arith::MinSIOp>(create<arith::MaxSIOp>(lanes.left, index(0)), index(plan.lanes));
+    lanes.isFull = create<arith::CmpIOp>(arith::CmpIPredicate::sge, lanes.left, index(vectors.lanes));
+    lanes.count = create<arith::MinSIOp>(create<arith::MaxSIOp>(lanes.left, index(0)), index(vectors.lanes));
   }
-  parallel[plan.vectorDim] = ownFirst;
+  parallel[vectors.vectorDim] = ownFirst;
 }
 
 /// Returns the mask of the first `left` lanes; `left` is a run-time value that may be negative or exceed the lanes.
 Value VectorEmitter::prefixMask(Value left) {
-  if (plan.lanesEnd().mayExceed(std::numeric_limits<int32_t>::max()))
-    left = create<arith::MinSIOp>(left, index(plan.lanes));
-  return KernelBuilder::prefixMask(left, plan.lanes);
+  if (vectors.lanesEnd().mayExceed(std::numeric_limits<int32_t>::max()))
+    left = create<arith::MinSIOp>(left, index(vectors.lanes));
+  return KernelBuilder::prefixMask(left, vectors.lanes);
 }

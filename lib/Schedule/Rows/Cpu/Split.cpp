@@ -39,17 +39,18 @@ bool chunksAreIndependent(const RowPlan &plan) {
 
 /// Returns the iterations over whole rows; across rows, with one vector each.
 int64_t rowGroups(const RowPlan &plan) {
-  int64_t count = plan.alongRow() ? 1 : llvm::divideCeil(plan.vectorExtent().known(), plan.lanes);
+  int64_t count =
+      plan.vectors.alongRow() ? 1 : llvm::divideCeil(plan.vectors.vectorExtent().known(), plan.vectors.lanes);
   for (unsigned dim = 0; dim < plan.chain.dims.size(); ++dim)
-    count *= static_cast<int>(dim) == plan.vectorDim ? 1 : plan.countOf(dim).known();
+    count *= static_cast<int>(dim) == plan.vectors.vectorDim ? 1 : plan.countOf(dim).known();
   return count;
 }
 
 /// Returns the bytes that a sweep reads and writes at each row position; for -1, all sweeps.
 int64_t bytesPerPosition(const RowPlan &plan, int sweep) {
-  int64_t width = plan.alongRow() ? 1 : plan.columns * plan.lanes, bytes = 0;
+  int64_t width = plan.vectors.lanesAtPosition(), bytes = 0;
   llvm::SmallDenseSet<Value> counted;
-  for (auto [stage, own] : llvm::zip_equal(plan.chain.stages, plan.stages)) {
+  for (auto [stage, own] : llvm::zip_equal(plan.chain.stages, plan.forms.usual.stages)) {
     for (const Access &in : stage.ins)
       if (in.isMemoryRead() && !in.row.isStill() && (sweep < 0 || (own.usedIn >> sweep & 1)) &&
           counted.insert(in.base).second)
@@ -64,12 +65,11 @@ int64_t bytesPerPosition(const RowPlan &plan, int sweep) {
 } // namespace
 
 bool quern::schedule::rows::shouldSplit(const RowPlan &plan) {
-  if (plan.chain.rowExtent.isOpen() ||
-      llvm::any_of(plan.chain.dims, [](const Dim &dim) { return dim.extent.isOpen(); }))
+  if (plan.chain.hasOpenSpace())
     return false;
   const RowsStrategy &strategy = plan.strategy;
   int64_t length = plan.chain.rowExtent.known(), rows = rowGroups(plan);
-  int64_t width = plan.alongRow() ? 1 : std::min(plan.vectorExtent().known(), plan.lanes);
+  int64_t width = plan.vectors.alongRow() ? 1 : std::min(plan.vectors.vectorExtent().known(), plan.vectors.lanes);
   int64_t least = llvm::divideCeil(strategy.splitElements, width);
   if (rows > strategy.splitRows || length < 2 * least)
     return false;
@@ -81,52 +81,54 @@ bool quern::schedule::rows::shouldSplit(const RowPlan &plan) {
 
 void quern::schedule::rows::layOutSplit(RowPlan &plan) {
   const RowsStrategy &strategy = plan.strategy;
-  int64_t width = plan.alongRow() ? 1 : plan.columns * plan.lanes, unit = 1;
-  if (plan.alongRow())
+  int64_t width = plan.vectors.lanesAtPosition(), unit = 1;
+  if (plan.vectors.alongRow())
     for (int sweep = 0; sweep < plan.sweeps; ++sweep) // every sweep starts a step where a chunk starts
-      unit = std::lcm(unit, plan.columnsIn(sweep) * plan.lanes);
+      unit = std::lcm(unit, plan.forms.usual.columnsIn(sweep) * plan.vectors.lanes);
   int64_t row = plan.chain.rowExtent.known();
   int64_t length = std::max(llvm::divideCeil(strategy.splitElements, width), llvm::divideCeil(row, strategy.maxChunks));
-  plan.split.chunkLength = llvm::alignTo(length, unit);
-  plan.split.chunks = llvm::divideCeil(row, plan.split.chunkLength);
-  int64_t count = plan.space * plan.split.chunks * width;
-  for (auto [stage, own] : llvm::zip_equal(plan.chain.stages, plan.stages))
+  plan.space.split.chunkLength = llvm::alignTo(length, unit);
+  plan.space.split.chunks = llvm::divideCeil(row, plan.space.split.chunkLength);
+  int64_t count = plan.space.iterations * plan.space.split.chunks * width;
+  for (auto [stage, own] : llvm::zip_equal(plan.chain.stages, plan.forms.usual.stages))
     if (stage.reduces)
       for (TypedAttr init : stage.inits) {
-        own.partials.push_back(plan.sharedBytes);
-        plan.sharedBytes += llvm::alignTo(count * bytesOf(init.getType()), 64);
+        own.partials.push_back(plan.scratch.sharedBytes);
+        plan.scratch.sharedBytes += llvm::alignTo(count * bytesOf(init.getType()), 64);
       }
 }
 
 double quern::schedule::rows::nsOfChunk(const RowPlan &plan, int sweep) {
-  int64_t perVector = plan.opsIn(sweep);
-  for (auto [stage, own] : llvm::zip_equal(plan.chain.stages, plan.stages)) {
+  int64_t perVector = plan.forms.usual.opsIn(sweep);
+  for (auto [stage, own] : llvm::zip_equal(plan.chain.stages, plan.forms.usual.stages)) {
     for (const Access &in : stage.ins)
       perVector += in.isMemoryRead() && !in.row.isStill() && (own.usedIn >> sweep & 1);
     perVector += own.keptIn == sweep;
   }
-  double bytes = static_cast<double>(plan.split.chunkLength * bytesPerPosition(plan, sweep));
-  return std::max(static_cast<double>(perVector * plan.vectorsFor(plan.split.chunkLength)) *
+  double bytes = static_cast<double>(plan.space.split.chunkLength * bytesPerPosition(plan, sweep));
+  return std::max(static_cast<double>(perVector * plan.vectors.vectorsFor(plan.space.split.chunkLength)) *
                       plan.strategy.nsPerOperation,
                   bytes * plan.strategy.nsPerFarByte);
 }
 
 /// Sets `row` and `chunk` from an iteration and returns the row.
 Value SweepEmitter::emitChunkIndex(Value iteration) {
-  row = plan.space == 1 ? index(0) : create<arith::DivUIOp>(iteration, index(plan.split.chunks)).getResult();
-  chunk = plan.space == 1 ? iteration : create<arith::RemUIOp>(iteration, index(plan.split.chunks)).getResult();
+  row = plan.space.iterations == 1 ? index(0)
+                                   : create<arith::DivUIOp>(iteration, index(plan.space.split.chunks)).getResult();
+  chunk = plan.space.iterations == 1 ? iteration
+                                     : create<arith::RemUIOp>(iteration, index(plan.space.split.chunks)).getResult();
   return row;
 }
 
 /// Emits the current sweep over the current chunk.
 void SweepEmitter::emitChunk(int64_t stepLength) {
-  int64_t length = plan.split.chunkLength, steps = length / stepLength,
+  int64_t length = plan.space.split.chunkLength, steps = length / stepLength,
           main = chain.rowExtent.known() / stepLength * stepLength;
   Value begin = scaled(chunk, length), end = add(begin, index(length));
-  bool isEven = main == length * plan.split.chunks;
+  bool isEven = main == length * plan.space.split.chunks;
   if (!isEven)
     end = create<arith::MinUIOp>(end, index(main));
-  Values accumulators = emitMainLoop(begin, end, steps, isEven && steps % plan.blockSteps() == 0, stepLength);
+  Values accumulators = emitMainLoop(begin, end, steps, isEven && steps % vectors.blockSteps() == 0, stepLength);
   if (main < chain.rowExtent.known())
     emitLastTail(main, accumulators);
   finishReductions(accumulators);
@@ -135,7 +137,7 @@ void SweepEmitter::emitChunk(int64_t stepLength) {
 
 /// Emits the end of a contiguous row, in its last chunk. Values of the row level are inserted before it.
 void SweepEmitter::emitLastTail(int64_t main, Values &accumulators) {
-  Value isLast = create<arith::CmpIOp>(arith::CmpIPredicate::eq, chunk, index(plan.split.chunks - 1));
+  Value isLast = create<arith::CmpIOp>(arith::CmpIPredicate::eq, chunk, index(plan.space.split.chunks - 1));
   auto tail = [&] {
     sweepLoop = b.getInsertionBlock()->getParentOp();
     Values results = accumulators;
@@ -148,29 +150,30 @@ void SweepEmitter::emitLastTail(int64_t main, Values &accumulators) {
 
 /// Returns the array of a reduction's partial results: [row][chunk], and across rows also [slot] of vectors.
 Value SweepEmitter::partialsOf(int i, unsigned k) {
-  int64_t width = plan.alongRow() ? 1 : plan.columns * plan.lanes;
-  auto type = MemRefType::get({plan.space * plan.split.chunks * width}, chain.stages[i].inits[k].getType());
+  int64_t width = vectors.lanesAtPosition();
+  auto type =
+      MemRefType::get({plan.space.iterations * plan.space.split.chunks * width}, chain.stages[i].inits[k].getType());
   Value &view = partialViews[{i, k}];
   if (!view) {
-    Value at = index(plan.stages[i].partials[k]);
+    Value at = index(form->stages[i].partials[k]);
     view = atEntry([&] { return create<memref::ViewOp>(type, kernel.shared, at, ValueRange()).getResult(); });
   }
   return view;
 }
 
 Value SweepEmitter::partialPlace(Value ofChunk, int64_t slot) {
-  Value at = plan.space == 1 ? ofChunk : add(scaled(row, plan.split.chunks), ofChunk);
-  if (plan.alongRow())
+  Value at = plan.space.iterations == 1 ? ofChunk : add(scaled(row, plan.space.split.chunks), ofChunk);
+  if (vectors.alongRow())
     return at;
-  at = scaled(at, plan.columns * plan.lanes);
-  return slot ? add(at, index(slot * plan.lanes)) : at;
+  at = scaled(at, vectors.columns * vectors.lanes);
+  return slot ? add(at, index(slot * vectors.lanes)) : at;
 }
 
 void SweepEmitter::storePartials() {
   forEachReduction([&](int i, Stage &, unsigned k) {
     for (int64_t slot = 0; slot < rowsOfStep; ++slot) {
       Value part = ofRow.values[{i, slot}][k], at = partialPlace(chunk, slot);
-      if (plan.alongRow())
+      if (vectors.alongRow())
         create<memref::StoreOp>(create<vector::ExtractOp>(part, 0), partialsOf(i, k), ValueRange{at});
       else
         create<vector::StoreOp>(part, partialsOf(i, k), ValueRange{at});
@@ -190,13 +193,13 @@ SweepEmitter::Values SweepEmitter::combinePartials(int i, int64_t slot) {
     carried.append(sums[k].parts, start);
     partialsOf(i, k);
   }
-  carried = loop(index(0), index(plan.split.chunks), index(1), carried, [&](Value ofChunk, Values inner) {
+  carried = loop(index(0), index(plan.space.split.chunks), index(1), carried, [&](Value ofChunk, Values inner) {
     Value at = partialPlace(ofChunk, slot);
     MutableArrayRef<Value> left(inner);
     for (auto [k, sum] : llvm::enumerate(sums)) {
       VectorType type = vec(stage.inits[k].getType());
       Value part =
-          plan.alongRow()
+          vectors.alongRow()
               ? create<vector::BroadcastOp>(type, create<memref::LoadOp>(partialsOf(i, k), ValueRange{at})).getResult()
               : create<vector::LoadOp>(type, partialsOf(i, k), ValueRange{at}).getResult();
       if (sum.isWide)

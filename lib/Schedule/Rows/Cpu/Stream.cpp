@@ -22,10 +22,10 @@ Value SweepEmitter::misalignmentOf(const Access &out) {
   };
   include(out.offset);
   for (auto [dim, stride] : llvm::enumerate(out.strides))
-    if (static_cast<int>(dim) != plan.vectorDim)
+    if (static_cast<int>(dim) != vectors.vectorDim)
       include(stride);
-  include(plan.alongRow() ? chain.rowExtent : out.row.step());
-  return create<arith::AndIOp>(places, index(plan.lanes * bytes - 1));
+  include(vectors.alongRow() ? chain.rowExtent : out.row.step());
+  return create<arith::AndIOp>(places, index(vectors.lanes * bytes - 1));
 }
 
 /// Returns whether every streamed destination is aligned and this call may use non-temporal stores: the threads of
@@ -42,17 +42,18 @@ Value SweepEmitter::emitMayStream() {
       widest = std::max(widest, bytesOf(out.elementType()));
     }
   Value aligned = create<arith::CmpIOp>(arith::CmpIPredicate::eq, misaligned, index(0));
-  if (!plan.streamsFullCallsOnly && !plan.checksStreaming)
+  if (!plan.streaming.isForFullCalls && !plan.streaming.isChecked)
     return aligned;
-  Value space = index(plan.space);
-  for (auto [size, divisor] : plan.factors) {
-    Value extent = index(Size::open(size));
+  Value space = index(plan.space.iterations);
+  for (size_t i = 0; i < plan.space.factors.size(); i += 2) {
+    Value extent = index(Size::open(plan.space.factors[i]));
+    const int64_t divisor = plan.space.factors[i + 1];
     space = create<arith::MulIOp>(
         space, divisor == 1 ? extent : create<arith::DivUIOp>(add(extent, divisor - 1), index(divisor)).getResult());
   }
   Value count = create<arith::SubIOp>(kernel.end(), kernel.begin());
   Value all = create<arith::CmpIOp>(arith::CmpIPredicate::eq, count, space);
-  if (!plan.checksStreaming)
+  if (!plan.streaming.isChecked)
     return both(aligned, all);
   Value bytes = scaled(index(widest), chain.rowExtent);
   for (const Dim &dim : chain.dims)
@@ -74,7 +75,7 @@ Value SweepEmitter::mayStream() {
 void SweepEmitter::emitStreamedSweep() {
   for (auto [i, stage] : llvm::enumerate(chain.stages))
     for (int64_t slot = 0; slot < rowsOfStep; ++slot)
-      if (stage.perRow && ((plan.stages[i].usedIn >> sweep) & 1))
+      if (stage.perRow && ((form->stages[i].usedIn >> sweep) & 1))
         values(i, slot);
   auto choice = create<scf::IfOp>(mayStream(), /*withElseRegion=*/true);
   const RowCache known = ofRow;

@@ -15,7 +15,7 @@ using namespace quern::schedule::rows;
 /// Loads the results if an earlier sweep or kernel stored them, or computes them.
 SweepEmitter::Values SweepEmitter::compute(int i, int64_t slot) {
   Stage &stage = chain.stages[i];
-  const StagePlan &own = plan.stages[i];
+  const StagePlan &own = form->stages[i];
   if (own.keptIn < 0 || sweep <= own.keptIn)
     return stage.reduces ? combinePartials(i, slot) : RowEmitter::compute(i, slot);
   if (own.storage)
@@ -28,12 +28,12 @@ SweepEmitter::Values SweepEmitter::compute(int i, int64_t slot) {
 
 /// Loads a kept value from scratch. If both vectors of a pair are read, they are loaded at once and deinterleaved.
 SweepEmitter::Values SweepEmitter::load(const Access &access, int64_t &slot) {
-  const KeptRead *kept = access.row.isStill() ? nullptr : plan.keptReadOf(access);
+  const KeptRead *kept = access.row.isStill() ? nullptr : form->keptReadOf(access);
   if (kept && sweep > kept->keptIn)
     return {loadKept(kept->scratch, access.elementType(), slot)};
-  if ((slot | 1) < pairedSlots && plan.lanesOf(access) == LaneKind::Unit) {
+  if ((slot | 1) < pairedSlots && vectors.lanesOf(access) == LaneKind::Unit) {
     slot -= slot % 2;
-    auto type = VectorType::get({2 * plan.lanes}, access.elementType());
+    auto type = VectorType::get({2 * vectors.lanes}, access.elementType());
     Value both = create<vector::LoadOp>(type, kernel.arguments.lookup(access.base), ValueRange{place(access, slot)});
     return Values(create<vector::DeinterleaveOp>(both).getResults());
   }
@@ -50,15 +50,16 @@ Value SweepEmitter::keptPlace(int64_t slot) {
     return known;
   if (slot) {
     Value first = keptPlace(0);
-    return known = add(first, index(slot * plan.lanes));
+    return known = add(first, index(slot * vectors.lanes));
   }
-  return known = plan.alongRow() ? position : scaled(position, columns * plan.lanes);
+  return known = vectors.alongRow() ? position : scaled(position, columns * vectors.lanes);
 }
 
 Value SweepEmitter::keptView(int64_t offset, Type element) {
-  int64_t length = chain.rowExtent.isOpen() ? plan.shortRow : chain.rowExtent.known();
-  return scratchView(offset, plan.alongRow() ? llvm::alignTo(length, plan.lanes) : length * plan.columns * plan.lanes,
-                     element);
+  int64_t length = chain.rowExtent.knownOr(plan.forms.shortRow);
+  return scratchView(
+      offset, vectors.alongRow() ? llvm::alignTo(length, vectors.lanes) : length * vectors.columns * vectors.lanes,
+      element);
 }
 
 Value SweepEmitter::loadKept(int64_t offset, Type element, int64_t slot) {
@@ -101,14 +102,14 @@ Value SweepEmitter::reduceLanes(Operation *like, Value accumulator) {
 
 /// Along the row, the vectors of each reduction are combined into one.
 void SweepEmitter::combineParts(MutableArrayRef<Reduction> reductions) {
-  if (plan.alongRow())
+  if (vectors.alongRow())
     for (auto &[like, parts] : reductions)
       parts = {reduceLanes(like, combineAll(like, parts))};
 }
 
 SweepEmitter::WideSum SweepEmitter::wideSumOf(Stage &stage, unsigned k) {
   Type type = stage.inits[k].getType();
-  if (plan.inHalves)
+  if (vectors.inHalves)
     return {true, type, 1, isSigned(stage)};
   if (!isa<arith::AddFOp>(stage.combiner(k)))
     return {false, type, 1};
@@ -121,7 +122,7 @@ void SweepEmitter::addToWide(const WideSum &sum, MutableArrayRef<Value> parts, V
     parts[0] = term;
     return;
   }
-  if (plan.inHalves) {
+  if (vectors.inHalves) {
     parts[0] = create<arith::AddIOp>(parts[0], widened(term, vec(sum.type), sum.isSigned));
     return;
   }
@@ -139,6 +140,6 @@ SweepEmitter::Values SweepEmitter::narrowed(ArrayRef<WideSum> sums, ArrayRef<Val
     parts = parts.drop_front(sum.parts);
     if (own.size() == 2)
       return addError(own[0], own[1]);
-    return sum.isWide && !plan.inHalves ? create<arith::TruncFOp>(vec(b.getF32Type()), own[0]).getResult() : own[0];
+    return sum.isWide && !vectors.inHalves ? create<arith::TruncFOp>(vec(b.getF32Type()), own[0]).getResult() : own[0];
   });
 }

@@ -16,10 +16,11 @@ using namespace quern::schedule;
 using namespace quern::schedule::rows;
 
 Value DeviceRowEmitter::placeByOther(const Access &access, int64_t slot) {
-  if (const Size step = access.row.step(); access.row.isLinear() && !step.isOpen())
-    return add(place(access, 0), index(plan.offsetOf(slot) * step.known()));
-  if (int64_t apart = slot % neighbors(access))
-    return add(place(access, slot - apart), index(apart));
+  const auto apart = access.row.isLinear() ? access.row.advance(plan.offsetOf(slot), 1) : std::nullopt;
+  if (apart)
+    return add(place(access, 0), index(*apart));
+  if (int64_t behind = slot % neighbors(access))
+    return add(place(access, slot - behind), index(behind));
   return Value();
 }
 

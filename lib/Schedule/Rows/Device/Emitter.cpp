@@ -73,7 +73,7 @@ void DeviceRowEmitter::emitPlace() {
   };
   Value rest = block;
   if (plan.openDim < 0) {
-    bool hasOpen = !plan.factors.empty();
+    bool hasOpen = !plan.open.empty();
     Value own = hasOpen ? create<arith::RemUIOp>(block, index(plan.space)).getResult() : block;
     if (hasOpen)
       rest = create<arith::DivUIOp>(block, index(plan.space));
@@ -84,17 +84,16 @@ void DeviceRowEmitter::emitPlace() {
   } else {
     emitStaticIndices(index(0));
   }
-  for (int d = chain.dims.size() - 1; d >= 0; --d) {
+  for (unsigned d : llvm::reverse(plan.open)) {
+    const bool isOfGroup = static_cast<int>(d) == plan.openDim;
     const Size extent = chain.dims[d].extent;
-    if (!extent.isOpen())
-      continue;
     Value count = index(extent);
-    if (d == plan.openDim && plan.rows > 1)
+    if (isOfGroup && plan.rows > 1)
       count = create<arith::DivUIOp>(add(count, index(plan.rows - 1)), index(plan.rows));
     Value at = create<arith::RemUIOp>(rest, count);
     rest = create<arith::DivUIOp>(rest, count);
-    parallel[d] = d == plan.openDim ? rowOf(at) : at;
-    if (d == plan.openDim && plan.rows > 1)
+    parallel[d] = isOfGroup ? rowOf(at) : at;
+    if (isOfGroup && plan.rows > 1)
       exists = create<arith::CmpIOp>(arith::CmpIPredicate::ult, parallel[d], index(extent));
   }
 }
@@ -305,7 +304,7 @@ func::FuncOp DeviceRowEmitter::emit(Operation *after) {
   b.setInsertionPointToStart(&kernel.function.getBody().front());
   entry = create<func::ReturnOp>();
   b.setInsertionPoint(entry);
-  isNarrow = plan.share == RowShare::Item && plan.factors.empty() &&
+  isNarrow = plan.share == RowShare::Item && plan.open.empty() &&
              llvm::all_of(kernel.function.getArgumentTypes(), [](Type argument) {
                auto type = dyn_cast<MemRefType>(argument);
                return !type || (type.hasStaticShape() && type.getNumElements() < INT32_MAX);

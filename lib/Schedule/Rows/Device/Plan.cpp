@@ -226,12 +226,14 @@ void DeviceRowPlanner::giveRowsToItems() {
   plan.share = RowShare::Item;
   plan.items = 1;
   // Sub-groups of 8 are used if those of 16 would start within a run of neighboring rows.
-  int64_t run = vectorDim < 0 || chain.dims[vectorDim].extent.isOpen() ? 0 : chain.dims[vectorDim].extent.known();
+  int64_t run = vectorDim < 0 ? 0 : chain.dims[vectorDim].extent.knownOr(0);
   if (run % plan.subGroup && run % 8 == 0 && llvm::is_contained(strategy.subGroupSizes, 8))
     plan.subGroup = 8;
   plan.group = std::max(plan.subGroup, std::min(strategy.smallGroup, strategy.maxGroup));
   plan.isInRegisters = !chain.rowExtent.mayExceed(most);
-  plan.slots = plan.isInRegisters ? chain.rowExtent.known() : chain.rowExtent.isOpen() ? 1 : std::min(most, ofStep);
+  plan.slots = chain.rowExtent.knownOr(1);
+  if (!plan.isInRegisters)
+    plan.slots = std::min({plan.slots, most, ofStep});
   plan.rows = plan.group;
   if (isVectorized && vectorDim >= 0)
     takeWords();
@@ -248,33 +250,27 @@ void DeviceRowPlanner::takeWords() {
 
 /// The rows of a group are neighbors in the order of dims. They differ in an open dim only if there are no other dims.
 void DeviceRowPlanner::countRows() {
-  int open = -1;
-  for (auto [d, dim] : llvm::enumerate(chain.dims)) {
-    if (dim.extent.isOpen()) {
-      open = d;
-      continue;
-    }
-    plan.count *= dim.extent.known();
-    plan.order.push_back(d);
-  }
+  for (auto [d, dim] : llvm::enumerate(chain.dims))
+    (dim.extent.isOpen() ? plan.open : plan.order).push_back(d);
+  for (unsigned d : plan.order)
+    plan.count *= chain.dims[d].extent.known();
   if (auto *inner = llvm::find(plan.order, static_cast<unsigned>(vectorDim)); inner != plan.order.end())
     std::rotate(inner, inner + 1, plan.order.end());
   constexpr int64_t manyGroups = 64;
   constexpr int64_t usualVector = 16; // if the width of the driver's vectors is not known
   int64_t fewestRows = plan.isAlongRow() ? 1 : plan.subGroup > 1 ? plan.subGroup : usualVector;
   // A group is run by one thread; there should be enough groups for all threads of a processor.
-  if (isVectorized && open < 0 && (plan.isAlongRow() || !plan.isInRegisters))
+  if (isVectorized && plan.open.empty() && (plan.isAlongRow() || !plan.isInRegisters))
     while (plan.rows > fewestRows && plan.count < manyGroups * plan.rows)
       plan.rows /= 2, plan.group /= 2;
-  if (open >= 0 && plan.count == 1)
-    plan.openDim = open;
+  if (!plan.open.empty() && plan.count == 1)
+    plan.openDim = static_cast<int>(plan.open.back());
   else if (plan.count < plan.rows) { // too few rows to fill a group
     plan.rows = plan.isAlongRow() ? plan.count : llvm::alignTo(plan.count, plan.subGroup);
     plan.group = plan.rows * plan.items;
   }
-  for (auto [d, dim] : llvm::enumerate(chain.dims))
-    if (dim.extent.isOpen())
-      plan.factors.append({dim.extent.openIndex(), static_cast<int>(d) == plan.openDim ? plan.rows : 1});
+  for (unsigned d : plan.open)
+    plan.factors.append({chain.dims[d].extent.openIndex(), static_cast<int>(d) == plan.openDim ? plan.rows : 1});
   plan.space = plan.openDim >= 0 ? 1 : llvm::divideCeil(plan.count, plan.rows);
 }
 

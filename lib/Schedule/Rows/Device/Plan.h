@@ -34,7 +34,8 @@ struct DeviceRowPlan {
   bool isInRegisters = false; ///< true if `slots` cover the whole row: each element is read once and written once
   int sweeps = 1;
   llvm::SmallVector<unsigned, 6> order; ///< dims of known extent, outermost first
-  int64_t count = 1;                    ///< rows of those dims, including those past limits
+  llvm::SmallVector<unsigned, 6> open;  ///< other dims, outermost first
+  int64_t count = 1;                    ///< rows of the dims of known extent, including those past limits
   int openDim = -1;                     ///< open dim along which a group's rows run, if it is the only dim; else -1
   int64_t space = 1;                    ///< number of groups without the factors
   llvm::SmallVector<int64_t, 4> factors;

@@ -142,7 +142,7 @@ quern_status_t quern_compile(const char *line, const char *target, quern_code_fo
     if (form < quern_form_emit || form > quern_form_debug_object)
       return invalidArguments("code form ", static_cast<int>(form), " is not one of quern_code_form_t (1 to 10)");
     QUERN_ASSIGN_OR_RETURN(CompileQuestion question, makeQuestion(line, target));
-    return give(question.compiler.compile(question.descriptor, question.target, form), blob);
+    return give(question.compiler.answer({CompilerRequest::Compile, question.descriptor, question.target, form}), blob);
   });
 }
 
@@ -152,7 +152,7 @@ quern_status_t quern_explain(const char *line, const char *target, quern_blob_t 
     *blob = nullptr;
     QUERN_REQUIRE("line", line);
     QUERN_ASSIGN_OR_RETURN(CompileQuestion question, makeQuestion(line, target));
-    return give(question.compiler.explain(question.descriptor, question.target), blob);
+    return give(question.compiler.answer({CompilerRequest::Explain, question.descriptor, question.target}), blob);
   });
 }
 

@@ -131,14 +131,20 @@ Result<void> DiskCache::check() const {
   return directory ? Result<void>() : Result<void>(directory.takeError());
 }
 
-std::optional<DiskCache::Hit> DiskCache::lookup(const KernelKey &key, const Believes &believes) {
+/// Returns the directory; null if the cache is off, or if the directory does not exist or is rejected.
+std::shared_ptr<OpenDirectory> DiskCache::existing() const {
   Result<std::shared_ptr<OpenDirectory>> directory = open(/*create=*/false);
-  if (!directory || !*directory) {
+  return directory ? *std::move(directory) : nullptr;
+}
+
+std::optional<DiskCache::Hit> DiskCache::lookup(const KernelKey &key, const Believes &believes) {
+  const std::shared_ptr<OpenDirectory> directory = existing();
+  if (!directory) {
     stats.misses += isOff() ? 0 : 1;
     return std::nullopt;
   }
   const std::string name = nameOf(key);
-  Result<std::optional<std::string>> bytes = (*directory)->read(name, maxFileBytes, touchAfterSeconds);
+  Result<std::optional<std::string>> bytes = directory->read(name, maxFileBytes, touchAfterSeconds);
   if (bytes && *bytes) {
     const std::optional<quern_remote_origin> origin = takeOrigin(**bytes);
     if (origin && believes && !believes(*origin)) {
@@ -153,15 +159,15 @@ std::optional<DiskCache::Hit> DiskCache::lookup(const KernelKey &key, const Beli
   stats.misses += 1;
   if (bytes ? bytes->has_value() : isUnusable(bytes.error())) {
     stats.rejected += 1;
-    (*directory)->remove(name);
+    directory->remove(name);
   }
   return std::nullopt;
 }
 
 void DiskCache::reject(const KernelKey &key) {
   stats.rejected += 1;
-  if (Result<std::shared_ptr<OpenDirectory>> directory = open(/*create=*/false); directory && *directory)
-    (*directory)->remove(nameOf(key));
+  if (const std::shared_ptr<OpenDirectory> directory = existing())
+    directory->remove(nameOf(key));
 }
 
 Result<void> DiskCache::store(const KernelKey &key, std::string_view artifactBytes, const quern_remote_origin *origin) {
@@ -180,8 +186,8 @@ Result<void> DiskCache::store(const KernelKey &key, std::string_view artifactByt
 }
 
 bool DiskCache::contains(const KernelKey &key) const {
-  Result<std::shared_ptr<OpenDirectory>> directory = open(/*create=*/false);
-  return directory && *directory && (*directory)->contains(nameOf(key));
+  const std::shared_ptr<OpenDirectory> directory = existing();
+  return directory && directory->contains(nameOf(key));
 }
 
 KeyLock DiskCache::lock(const KernelKey &key, const std::function<bool()> &goesOn) {
@@ -264,8 +270,8 @@ Result<std::vector<DiskCacheVerdict>> DiskCache::verify(bool removeBad) {
     else if (digestOf(artifact->keyBytes).hex() != verdict.file.name.substr(0, 32))
       verdict.problem = "the name is not the digest of the key inside";
     if (!verdict.problem.empty() && removeBad && (stored || isUnusable(stored.error())))
-      if (Result<std::shared_ptr<OpenDirectory>> directory = open(/*create=*/false); directory && *directory)
-        verdict.removed = (*directory)->remove(verdict.file.name);
+      if (const std::shared_ptr<OpenDirectory> directory = existing())
+        verdict.removed = directory->remove(verdict.file.name);
     verdicts.push_back(std::move(verdict));
   }
   return verdicts;

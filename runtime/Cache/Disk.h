@@ -109,6 +109,7 @@ public:
 
 private:
   Result<std::shared_ptr<OpenDirectory>> open(bool create) const;
+  std::shared_ptr<OpenDirectory> existing() const;
   Result<void> writeFile(const OpenDirectory &dir, const std::string &name, std::string_view bytes);
   void account(const OpenDirectory &dir, uint64_t added);
 

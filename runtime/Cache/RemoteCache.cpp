@@ -77,12 +77,6 @@ bool RemoteCache::believes(const quern_remote_origin &origin) {
   return remote ? remote->believes(origin) : !isRefused;
 }
 
-std::optional<RemoteCache::Hit> RemoteCache::lookup(const KernelKey &key, const std::string &target,
-                                                    const std::string &descriptor) {
-  const auto no = [](void *) { return 0; };
-  return lookup(key, target, descriptor, {quern_remote_never, no, no, nullptr});
-}
-
 void RemoteCache::store(const KernelKey &key, const std::string &target, const std::string &descriptor,
                         std::string_view artifact) {
   Remote *remote = get();

@@ -39,11 +39,12 @@ public:
   };
   /// Returns the maximum wait for others that compile the same kernel, in ms; nullopt if there are no servers.
   std::optional<uint32_t> patience();
+  /// Does not wait for others that compile the kernel.
+  static constexpr quern_remote_waiter noWait{quern_remote_never, [](void *) { return 0; }, [](void *) { return 0; },
+                                              nullptr};
   /// Returns an artifact of exactly this key, target and descriptor, and of this build.
   std::optional<Hit> lookup(const KernelKey &key, const std::string &target, const std::string &descriptor,
-                            const quern_remote_waiter &waiter);
-  /// Like the function above, but does not wait for others that compile the kernel.
-  std::optional<Hit> lookup(const KernelKey &key, const std::string &target, const std::string &descriptor);
+                            const quern_remote_waiter &waiter = noWait);
   /// Returns true if a kernel that came from a server may still be loaded from disk, according to the public keys of
   /// this configuration. Always true if no servers are configured, because no keys are known then.
   bool believes(const quern_remote_origin &origin);

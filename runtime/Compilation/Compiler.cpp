@@ -22,18 +22,8 @@ Result<Compiler> Compiler::get() {
   return Compiler(library);
 }
 
-Result<std::string> Compiler::compile(std::string_view descriptor, const std::string &target, int form,
-                                      std::string *stageTimes, const std::string &source) const {
-  return library ? library->compile(descriptor, target, form, stageTimes, source)
-                 : CompilerProcess::compile(descriptor, target, form, stageTimes, source);
-}
-
-Result<std::string> Compiler::explain(std::string_view descriptor, const std::string &target) const {
-  return library ? library->explain(descriptor, target) : CompilerProcess::explain(descriptor, target);
-}
-
-Result<std::string> Compiler::read(std::string_view descriptor, const std::string &target) const {
-  return library ? library->read(descriptor, target) : CompilerProcess::read(descriptor, target);
+Result<std::string> Compiler::answer(const CompilerRequest &request, std::string *stageTimes) const {
+  return library ? library->answer(request, stageTimes) : CompilerProcess::answer(request, stageTimes);
 }
 
 } // namespace quern

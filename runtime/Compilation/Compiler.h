@@ -10,6 +10,7 @@
 #ifndef QUERN_RUNTIME_COMPILATION_COMPILER_H
 #define QUERN_RUNTIME_COMPILATION_COMPILER_H
 
+#include "Compilation/Messages.h"
 #include "Support/Error.h"
 
 #include <string>
@@ -28,16 +29,10 @@ public:
   /// Returns the library that compiles and links; null if a separate process compiles.
   const CompilerLibrary *linkingLibrary() const { return library; }
 
-  /// Compiles a problem and returns its code in the form `form`, a quern_compiler_form. `descriptor` is
-  /// PrimitiveDesc::canonicalBytes() of the verified problem, `target` Target::text(). `stageTimes`, if not null,
-  /// receives one line with the wall time of each stage. `source` is the field of quern_compile_request; "": null. A
-  /// separate process also fails with `internal_error` (it crashed or exceeded its time) and `out_of_memory`.
-  Result<std::string> compile(std::string_view descriptor, const std::string &target, int form,
-                              std::string *stageTimes = nullptr, const std::string &source = "") const;
-  Result<std::string> explain(std::string_view descriptor, const std::string &target) const;
-  /// Reads a caller's function in MLIR. `descriptor` is its descriptor as passed by the caller; returns its descriptor
-  /// after reading.
-  Result<std::string> read(std::string_view descriptor, const std::string &target) const;
+  /// Returns the result of a request. `stageTimes`, if not null, receives one line with the wall time of each stage of
+  /// a compilation. A separate process also fails with `internal_error` (it crashed or exceeded its time) and
+  /// `out_of_memory`.
+  Result<std::string> answer(const CompilerRequest &request, std::string *stageTimes = nullptr) const;
 
 private:
   explicit Compiler(const CompilerLibrary *library) : library(library) {}

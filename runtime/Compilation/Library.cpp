@@ -66,16 +66,6 @@ Result<std::string> finish(int status, ByteSink &result, ByteSink &error) {
   return Error{static_cast<Status>(status), std::move(error.text)};
 }
 
-quern_compile_request requestFor(std::string_view descriptor, const std::string &target, int form,
-                                 const std::string &source = "") {
-  return {descriptor.data(),
-          descriptor.size(),
-          target.c_str(),
-          form,
-          CompilerLibrary::verifiesIr(),
-          source.empty() ? nullptr : source.c_str()};
-}
-
 } // namespace
 
 std::optional<std::string> folderOfLibrary() {
@@ -118,32 +108,27 @@ Result<const CompilerLibrary *> CompilerLibrary::get() {
   return &*library;
 }
 
-Result<std::string> CompilerLibrary::ask(Function function, const quern_compile_request &request,
-                                         std::string *stageTimes) const {
+Result<std::string> CompilerLibrary::answer(const CompilerRequest &request, std::string *stageTimes) const {
+  const quern_compile_request problem{request.descriptor.data(),
+                                      request.descriptor.size(),
+                                      request.target.c_str(),
+                                      request.form,
+                                      verifiesIr(),
+                                      request.source.empty() ? nullptr : request.source.c_str()};
+  const auto function = request.kind == CompilerRequest::Compile   ? api->compile
+                        : request.kind == CompilerRequest::Explain ? api->explain
+                                                                   : api->read;
   const ForkSection section;
   ByteSink result, error, times;
   int status = 0;
   QUERN_RETURN_IF_ERROR(onCompilerStack([&] {
-    status = function(&request, &result.sink, &error.sink);
+    status = function(&problem, &result.sink, &error.sink);
     if (stageTimes) // the compiler stores them per thread
       api->stage_times(&times.sink);
   }));
   if (stageTimes)
     *stageTimes = std::move(times.text);
   return finish(status, result, error);
-}
-
-Result<std::string> CompilerLibrary::compile(std::string_view descriptor, const std::string &target, int form,
-                                             std::string *stageTimes, const std::string &source) const {
-  return ask(api->compile, requestFor(descriptor, target, form, source), stageTimes);
-}
-
-Result<std::string> CompilerLibrary::explain(std::string_view descriptor, const std::string &target) const {
-  return ask(api->explain, requestFor(descriptor, target, QUERN_COMPILER_SCHEDULE));
-}
-
-Result<std::string> CompilerLibrary::read(std::string_view descriptor, const std::string &target) const {
-  return ask(api->read, requestFor(descriptor, target, QUERN_COMPILER_EMIT));
 }
 
 Result<CompilerLibrary::Linked> CompilerLibrary::link(std::string_view artifact, size_t entryCount) const {

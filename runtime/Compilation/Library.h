@@ -12,6 +12,7 @@
 
 #include "quern-compiler/Bridge.h"
 
+#include "Compilation/Messages.h"
 #include "Support/Error.h"
 
 #include <memory>
@@ -38,12 +39,8 @@ public:
   /// call tries again. This function and those below are thread-safe.
   static Result<const CompilerLibrary *> get();
 
-  /// Compiles a problem. `descriptor` is PrimitiveDesc::canonicalBytes() of the verified problem, `target`
-  /// Target::text(). `stageTimes`, if not null, receives one line with the wall time of each stage.
-  Result<std::string> compile(std::string_view descriptor, const std::string &target, int form,
-                              std::string *stageTimes = nullptr, const std::string &source = "") const;
-  Result<std::string> explain(std::string_view descriptor, const std::string &target) const;
-  Result<std::string> read(std::string_view descriptor, const std::string &target) const;
+  /// See Compiler::answer().
+  Result<std::string> answer(const CompilerRequest &request, std::string *stageTimes) const;
 
   struct Linked {
     std::vector<void *> entries;
@@ -53,11 +50,7 @@ public:
   Result<Linked> link(std::string_view artifact, size_t entryCount) const;
 
 private:
-  using Function = int (*)(const quern_compile_request *request, const quern_byte_sink *result,
-                           const quern_byte_sink *error);
   explicit CompilerLibrary(const quern_compiler_api *api) : api(api) {}
-  Result<std::string> ask(Function function, const quern_compile_request &request,
-                          std::string *stageTimes = nullptr) const;
 
   const quern_compiler_api *api;
 };

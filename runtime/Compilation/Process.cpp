@@ -26,8 +26,6 @@
 namespace quern {
 namespace {
 
-using compiler_messages::RequestKind;
-
 /// Returns the value of a variable that sets a limit; `standard` if it is not set.
 Result<int64_t> limitOf(const char *variable, const char *unit, int64_t standard, int64_t least, int64_t most) {
   const char *text = secure_getenv(variable);
@@ -177,31 +175,29 @@ void Pool::giveBack(CompilerChild *child, bool isGood) {
 }
 
 /// Returns the text that identifies the problem, to reproduce a failure.
-std::string reproduction(std::string_view descriptor, const std::string &target) {
-  Result<PrimitiveDesc> desc = PrimitiveDesc::fromBytes(descriptor);
-  return concat(" in '", desc ? desc->title() : "an unreadable descriptor", "' for ", target);
+std::string reproduction(const CompilerRequest &request) {
+  Result<PrimitiveDesc> desc = PrimitiveDesc::fromBytes(request.descriptor);
+  return concat(" in '", desc ? desc->title() : "an unreadable descriptor", "' for ", request.target);
 }
 
-std::string requestOf(RequestKind kind, std::string_view descriptor, const std::string &target, int form,
-                      const std::string &source) {
+std::string frameOf(const CompilerRequest &request) {
   ByteWriter writer;
-  writer.put(kind);
-  writer.put<int32_t>(form);
+  writer.put(request.kind);
+  writer.put<int32_t>(request.form);
   writer.put<int32_t>(CompilerLibrary::verifiesIr());
-  writer.putString(target);
-  writer.putString(descriptor);
-  writer.putString(source);
+  writer.putString(request.target);
+  writer.putString(request.descriptor);
+  writer.putString(request.source);
   return writer.take();
 }
 
 /// Performs one exchange. `mayRetry`: the failure was caused by earlier requests to the process.
-Result<std::string> ask(const Limits &limits, std::string_view request, std::string_view descriptor,
-                        const std::string &target, bool &mayRetry) {
+Result<std::string> exchange(const Limits &limits, const CompilerRequest &request, bool &mayRetry) {
   Pool::Lease lease;
   QUERN_RETURN_IF_ERROR(Pool::process().acquire(limits, lease));
   std::string answer;
   Pool::process().expose(lease.child);
-  const CompilerChild::Outcome outcome = lease.child->exchange(request, answer, limits.deadline());
+  const CompilerChild::Outcome outcome = lease.child->exchange(frameOf(request), answer, limits.deadline());
   Pool::process().protect(lease.child); // its descriptors may be closed from here on
   lease.isGood = outcome == CompilerChild::Outcome::Answered;
   if (lease.isGood)
@@ -209,21 +205,21 @@ Result<std::string> ask(const Limits &limits, std::string_view request, std::str
   Error how = lease.child->end();
   if (outcome == CompilerChild::Outcome::TooLong)
     return internalError("the compiler's process took longer than ", limits.settings.seconds,
-                         " s (QUERN_COMPILER_SECONDS)", reproduction(descriptor, target));
+                         " s (QUERN_COMPILER_SECONDS)", reproduction(request));
   mayRetry = !lease.isNew && (outcome == CompilerChild::Outcome::Unheard || how.status == Status::OutOfMemory);
   if (how.status == Status::OutOfMemory)
     how.message = concat("needs more than ", limits.settings.memoryMib, " MiB (QUERN_COMPILER_MIB)");
-  return Error{how.status, concat("the compiler's process ", how.message, reproduction(descriptor, target))};
+  return Error{how.status, concat("the compiler's process ", how.message, reproduction(request))};
 }
 
-Result<std::string> answerTo(RequestKind kind, std::string_view descriptor, const std::string &target, int form,
-                             std::string *stageTimes, const std::string &source = "") {
+} // namespace
+
+Result<std::string> CompilerProcess::answer(const CompilerRequest &request, std::string *stageTimes) {
   QUERN_ASSIGN_OR_RETURN(Limits now, limits());
-  const std::string request = requestOf(kind, descriptor, target, form, source);
   bool mayRetry = false, isLast = false;
-  Result<std::string> answer = ask(now, request, descriptor, target, mayRetry);
+  Result<std::string> answer = exchange(now, request, mayRetry);
   if (!answer && mayRetry)
-    answer = ask(now, request, descriptor, target, isLast);
+    answer = exchange(now, request, isLast);
   if (!answer)
     return answer.takeError();
   ByteReader reader(*answer);
@@ -231,7 +227,7 @@ Result<std::string> answerTo(RequestKind kind, std::string_view descriptor, cons
   std::string text(reader.getString());
   const std::string_view times = reader.getString();
   if (!reader.ok() || !reader.atEnd())
-    return internalError("the compiler's process returned a malformed response", reproduction(descriptor, target));
+    return internalError("the compiler's process returned a malformed response", reproduction(request));
   if (stageTimes)
     *stageTimes = times;
   if (status != Status::Success)
@@ -239,24 +235,9 @@ Result<std::string> answerTo(RequestKind kind, std::string_view descriptor, cons
   return text;
 }
 
-} // namespace
-
-Result<std::string> CompilerProcess::compile(std::string_view descriptor, const std::string &target, int form,
-                                             std::string *stageTimes, const std::string &source) {
-  return answerTo(RequestKind::Compile, descriptor, target, form, stageTimes, source);
-}
-
 CompilerProcess::Interruptible::Interruptible() { isInterruptible = true; }
 CompilerProcess::Interruptible::~Interruptible() { isInterruptible = false; }
 
 void CompilerProcess::interrupt() { Pool::process().interrupt(); }
-
-Result<std::string> CompilerProcess::explain(std::string_view descriptor, const std::string &target) {
-  return answerTo(RequestKind::Explain, descriptor, target, QUERN_COMPILER_SCHEDULE, nullptr);
-}
-
-Result<std::string> CompilerProcess::read(std::string_view descriptor, const std::string &target) {
-  return answerTo(RequestKind::Read, descriptor, target, QUERN_COMPILER_EMIT, nullptr);
-}
 
 } // namespace quern

@@ -12,6 +12,7 @@
 #ifndef QUERN_RUNTIME_COMPILATION_PROCESS_H
 #define QUERN_RUNTIME_COMPILATION_PROCESS_H
 
+#include "Compilation/Messages.h"
 #include "Support/Error.h"
 
 #include <string>
@@ -21,13 +22,10 @@ namespace quern {
 
 class CompilerProcess {
 public:
-  /// See Compiler. These functions also fail with `internal_error` if the process crashed on the problem or exceeded
+  /// See Compiler::answer(). Also fails with `internal_error` if the process crashed on the problem or exceeded
   /// the time limit, with `out_of_memory` if it exceeded the memory limit, with `runtime_error` if it cannot be
   /// started, and with `invalid_arguments` if a limit is not a number.
-  static Result<std::string> compile(std::string_view descriptor, const std::string &target, int form,
-                                     std::string *stageTimes, const std::string &source = "");
-  static Result<std::string> explain(std::string_view descriptor, const std::string &target);
-  static Result<std::string> read(std::string_view descriptor, const std::string &target);
+  static Result<std::string> answer(const CompilerRequest &request, std::string *stageTimes);
 
   /// During its lifetime, requests of this thread may be aborted.
   class Interruptible {

@@ -112,7 +112,7 @@ Result<const quern_compiler_api *> openCompiler(const char *path) {
 
 std::string answer(const quern_compiler_api &api, std::string_view frame) {
   ByteReader reader(frame);
-  const auto kind = reader.get<RequestKind>();
+  const auto kind = reader.get<CompilerRequest::Kind>();
   const auto form = reader.get<int32_t>(), verifyIr = reader.get<int32_t>();
   const std::string target(reader.getString()), descriptor(reader.getString()), source(reader.getString());
   if (!reader.ok() || !reader.atEnd())
@@ -122,10 +122,10 @@ std::string answer(const quern_compiler_api &api, std::string_view frame) {
   std::string result, error, times;
   const quern_byte_sink results{append, &result}, errors{append, &error}, stages{append, &times};
   int status;
-  if (kind == RequestKind::Compile) {
+  if (kind == CompilerRequest::Compile) {
     status = api.compile(&request, &results, &errors);
     api.stage_times(&stages);
-  } else if (kind == RequestKind::Explain) {
+  } else if (kind == CompilerRequest::Explain) {
     status = api.explain(&request, &results, &errors);
   } else {
     status = api.read(&request, &results, &errors);

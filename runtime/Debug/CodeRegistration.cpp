@@ -75,8 +75,9 @@ Result<void> writeSource(const std::string &folder, const std::string &name, std
 Result<std::string> compileWithLines(const Artifact &artifact, const VerifiedProblem &problem,
                                      const std::string &folder, const DebugObject &debug) {
   QUERN_ASSIGN_OR_RETURN(Compiler compiler, Compiler::get());
-  QUERN_ASSIGN_OR_RETURN(std::string object, compiler.compile(problem.desc.canonicalBytes(), artifact.target,
-                                                              QUERN_COMPILER_DEBUG_OBJECT, nullptr, debug.source));
+  QUERN_ASSIGN_OR_RETURN(std::string object,
+                         compiler.answer({CompilerRequest::Compile, problem.desc.canonicalBytes(), artifact.target,
+                                          QUERN_COMPILER_DEBUG_OBJECT, debug.source}));
   if (!areSameWhenLoaded(artifact.code, object))
     return internalError("the code differs with a line table");
   ElfObject elf(object);

@@ -76,7 +76,8 @@ Result<PrimitiveDesc> readByCompiler(const FunctionRequest &request) {
   artifact.target = request.target.text();
   artifact.buildId = compilerBuildId();
   artifact.keyBytes = request.key.bytes;
-  QUERN_ASSIGN_OR_RETURN(artifact.code, compiler.read(request.given.canonicalBytes(), artifact.target));
+  QUERN_ASSIGN_OR_RETURN(artifact.code,
+                         compiler.answer({CompilerRequest::Read, request.given.canonicalBytes(), artifact.target}));
   QUERN_ASSIGN_OR_RETURN(PrimitiveDesc desc, readFrom(artifact.code, request.given.attr));
   request.caches.store(*request.disk, request.key, artifact.target, artifact.descriptor, artifact.serialize());
   return desc;

@@ -116,8 +116,8 @@ Result<Compiled> runCompiler(Caches &caches, std::string_view descriptor, const 
   QUERN_ASSIGN_OR_RETURN(Compiler compiler, caches.compiler());
   Compiled compiled;
   const int64_t start = nowNs();
-  Result<std::string> bytes = compiler.compile(descriptor, target, QUERN_COMPILER_ARTIFACT,
-                                               isWanted(EventCompile) ? &compiled.stageTimes : nullptr);
+  Result<std::string> bytes = compiler.answer({CompilerRequest::Compile, descriptor, target, QUERN_COMPILER_ARTIFACT},
+                                              isWanted(EventCompile) ? &compiled.stageTimes : nullptr);
   compiled.ns = nowNs() - start;
   if (!bytes)
     return bytes.takeError();

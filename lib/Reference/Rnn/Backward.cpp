@@ -112,18 +112,16 @@ private:
   std::vector<Number> inputOf(const RunPlace &at) const;
   void runSequence(int64_t layer, int64_t direction, int64_t n, const std::vector<Number> &diffDst,
                    std::vector<Number> &diffX);
-  std::vector<Number> throughProjection(const RunPlace &at, const std::vector<Number> &dh);
   CellGradients<Number> gradientsOf(const RunPlace &at, std::span<const Number> h, std::span<const Number> dh,
                                     std::span<const Number> dc) const;
-  /// Returns, for each row of this layer's and direction's weights [I, G, DHC], the sum of products with the gradients
-  /// of gates `first` to `end`.
-  std::vector<Number> through(const std::vector<Number> &weights, const RunPlace &at, int64_t inputs,
+  /// Returns, for each of the `rows` rows of this layer's and direction's weights, the sum of products with the
+  /// gradients `first` to `end` of its columns.
+  std::vector<Number> through(const std::vector<Number> &weights, const RunPlace &at, int64_t rows,
                               const std::vector<Number> &d, size_t first, size_t end) const;
-  /// Adds the products of x and the gradients of gates `first` to `end` to gradients [I, G, DHC].
+  /// Adds the products of x and the gradients `first` to `end` of columns to gradients of weights.
   void addProducts(std::vector<Number> &to, const RunPlace &at, std::span<const Number> x, const std::vector<Number> &d,
                    size_t first, size_t end) const;
   void addGradients(BackwardStep<Number> &step);
-  void addProjection(const BackwardStep<Number> &step);
   void addPeepholes(const BackwardStep<Number> &step);
   void addStepsMade();
 
@@ -249,17 +247,16 @@ template <typename Number> std::vector<Number> BackwardRun<Number>::inputOf(cons
 }
 
 template <typename Number>
-std::vector<Number> BackwardRun<Number>::through(const std::vector<Number> &weights, const RunPlace &at, int64_t inputs,
+std::vector<Number> BackwardRun<Number>::through(const std::vector<Number> &weights, const RunPlace &at, int64_t rows,
                                                  const std::vector<Number> &d, size_t first, size_t end) const {
-  const Number *matrix = weights.data() + stack(at.layer, at.direction) * static_cast<size_t>(inputs) * gateChannels;
-  std::vector<Number> factors(d), sums(static_cast<size_t>(inputs));
+  const Number *matrix = weights.data() + stack(at.layer, at.direction) * static_cast<size_t>(rows) * d.size();
+  std::vector<Number> factors(d), sums(static_cast<size_t>(rows));
   for (Number &factor : factors)
     factor = kept.gradient(factor);
-  const auto channels = static_cast<size_t>(s.dhc);
   for (size_t i = 0; i < sums.size(); ++i) {
     Sum<Number> sum;
-    for (size_t go = first * channels; go < end * channels; ++go)
-      sum.add(matrix[i * gateChannels + go], factors[go]);
+    for (size_t column = first; column < end; ++column)
+      sum.add(matrix[i * d.size() + column], factors[column]);
     sums[i] = sum.rounded(kept);
   }
   return sums;
@@ -268,33 +265,15 @@ std::vector<Number> BackwardRun<Number>::through(const std::vector<Number> &weig
 template <typename Number>
 void BackwardRun<Number>::addProducts(std::vector<Number> &to, const RunPlace &at, std::span<const Number> x,
                                       const std::vector<Number> &d, size_t first, size_t end) const {
-  const auto channels = static_cast<size_t>(s.dhc);
-  Number *matrix = to.data() + stack(at.layer, at.direction) * x.size() * gateChannels;
+  Number *matrix = to.data() + stack(at.layer, at.direction) * x.size() * d.size();
   std::vector<Number> factors(d);
   for (Number &factor : factors)
     factor = kept.gradient(factor);
   for (size_t i = 0; i < x.size(); ++i) {
     const Number factor = kept.operand(x[i]);
-    for (size_t go = first * channels; go < end * channels; ++go)
-      kept.add(matrix[i * gateChannels + go], factor * factors[go]);
+    for (size_t column = first; column < end; ++column)
+      kept.add(matrix[i * d.size() + column], factor * factors[column]);
   }
-}
-
-/// Returns the gradient of o tanh c'.
-template <typename Number>
-std::vector<Number> BackwardRun<Number>::throughProjection(const RunPlace &at, const std::vector<Number> &dh) {
-  const auto channels = static_cast<size_t>(s.dhc), width = static_cast<size_t>(s.dic);
-  const size_t first = stack(at.layer, at.direction) * channels * width;
-  std::vector<Number> sums(channels), factors(dh);
-  for (Number &factor : factors)
-    factor = kept.gradient(factor);
-  for (size_t i = 0; i < channels; ++i) {
-    Sum<Number> sum;
-    for (size_t o = 0; o < width; ++o)
-      sum.add(projectionWeights[first + i * width + o], factors[o]);
-    sums[i] = sum.rounded(kept);
-  }
-  return sums;
 }
 
 template <typename Number>
@@ -314,7 +293,7 @@ CellGradients<Number> BackwardRun<Number>::gradientsOf(const RunPlace &at, std::
   in.throughOutputGate = [&](const std::vector<Number> &dOutput) {
     std::vector<Number> d(gateChannels - dOutput.size());
     d.insert(d.end(), dOutput.begin(), dOutput.end());
-    return through(iterWeights, at, s.sic, d, 2, 3);
+    return through(iterWeights, at, s.sic, d, gateChannels - dOutput.size(), gateChannels);
   };
   if constexpr (std::is_same_v<Number, double>)
     return drawnGradients(rnn, s, in, kept);
@@ -333,24 +312,14 @@ template <typename Number> void BackwardRun<Number>::addPeepholes(const Backward
     }
 }
 
-/// Computes dR += (o tanh c')ᵀ dh.
-template <typename Number> void BackwardRun<Number>::addProjection(const BackwardStep<Number> &step) {
-  const auto channels = static_cast<size_t>(s.dhc), width = static_cast<size_t>(s.dic);
-  const size_t first = stack(step.at.layer, step.at.direction) * channels * width;
-  const auto made = part(unprojected, rowOf(step.at), s.dhc);
-  for (size_t i = 0; i < channels; ++i)
-    for (size_t o = 0; o < width; ++o)
-      kept.add(out.weightsProjection[first + i * width + o], kept.operand(made[i]) * kept.gradient(step.dh[o]));
-}
-
 /// Adds all steps and sequences of a layer and direction, from the first step on, because the rounding of sums depends
 /// on their order.
 template <typename Number> void BackwardRun<Number>::addStepsMade() {
   std::ranges::sort(stepsMade, {}, [](const BackwardStep<Number> &step) { return std::pair(step.at.t, step.at.n); });
   for (BackwardStep<Number> &step : stepsMade) {
     addGradients(step);
-    if (!a.weightsProjection.empty())
-      addProjection(step);
+    if (!a.weightsProjection.empty()) // dR += (o tanh c')ᵀ dh
+      addProducts(out.weightsProjection, step.at, part(unprojected, rowOf(step.at), s.dhc), step.dh, 0, step.dh.size());
     if (!a.weightsPeephole.empty())
       addPeepholes(step);
   }
@@ -359,15 +328,15 @@ template <typename Number> void BackwardRun<Number>::addStepsMade() {
 
 /// Adds one step to the gradients of weights and bias.
 template <typename Number> void BackwardRun<Number>::addGradients(BackwardStep<Number> &step) {
-  const auto gates = static_cast<size_t>(s.gates);
+  const size_t output = gateChannels - static_cast<size_t>(s.dhc); // start of the last gate
   const CellGradients<Number> &d = step.gradients;
-  addProducts(out.weightsLayer, step.at, inputOf(step.at), d.layer, 0, gates);
+  addProducts(out.weightsLayer, step.at, inputOf(step.at), d.layer, 0, gateChannels);
   std::vector<Number> reset = d.resetStates;
   for (Number &h : reset)
     h = kept.state(h);
-  addProducts(out.weightsIter, step.at, step.h, d.iter, 0, reset.empty() ? gates : 2);
+  addProducts(out.weightsIter, step.at, step.h, d.iter, 0, reset.empty() ? gateChannels : output);
   if (!reset.empty())
-    addProducts(out.weightsIter, step.at, std::span<const Number>(reset), d.iter, 2, 3);
+    addProducts(out.weightsIter, step.at, std::span<const Number>(reset), d.iter, output, gateChannels);
   const auto biases = static_cast<size_t>(s.biasGates * s.dhc);
   Number *bias = out.bias.data() + stack(step.at.layer, step.at.direction) * biases;
   for (size_t i = 0; i < biases; ++i) // linear before reset has a last bias for the hidden sum
@@ -392,16 +361,17 @@ void BackwardRun<Number>::runSequence(int64_t layer, int64_t direction, int64_t 
     std::vector<Number> dh(static_cast<size_t>(s.dic));
     for (size_t o = 0; o < dh.size(); ++o)
       dh[o] = diffDst[rowInLayer * dh.size() + o] + dhBehind[o];
-    const std::vector<Number> ofCell = a.weightsProjection.empty() ? dh : throughProjection(at, dh);
+    const std::vector<Number> ofCell = // gradient of o tanh c' if there is a projection
+        a.weightsProjection.empty() ? dh : through(projectionWeights, at, s.dhc, dh, 0, dh.size());
     BackwardStep<Number> made{at, step == length - 1, stateBefore(at, step), {}, dh};
     made.gradients = gradientsOf(at, made.h, ofCell, dc);
     if (options.changed)
       options.changed(made);
     CellGradients<Number> &d = made.gradients;
-    const auto gates = static_cast<size_t>(s.gates);
-    const std::vector<Number> x = through(layerWeights, at, s.slc, d.layer, 0, gates);
+    const std::vector<Number> x = through(layerWeights, at, s.slc, d.layer, 0, gateChannels);
     std::copy(x.begin(), x.end(), diffX.begin() + static_cast<std::ptrdiff_t>(rowInLayer * x.size()));
-    dhBehind = through(iterWeights, at, s.sic, d.iter, 0, d.resetStates.empty() ? gates : 2);
+    dhBehind = through(iterWeights, at, s.sic, d.iter, 0,
+                       d.resetStates.empty() ? gateChannels : gateChannels - static_cast<size_t>(s.dhc));
     for (size_t i = 0; isGru(rnn) && i < dhBehind.size(); ++i)
       dhBehind[i] += d.dhBefore[i];
     dc = d.dcBefore;

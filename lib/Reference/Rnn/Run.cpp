@@ -16,7 +16,7 @@ namespace quern::rnn {
 namespace {
 
 /// Returns row `row` of a matrix with rows of `length`.
-std::span<const double> rowOf(const std::vector<double> &values, int64_t row, int64_t length) {
+std::span<const double> elementsOf(const std::vector<double> &values, int64_t row, int64_t length) {
   return std::span(values).subspan(static_cast<size_t>(row * length), static_cast<size_t>(length));
 }
 
@@ -154,17 +154,17 @@ struct Run::Input {
 
 Run::Input Run::inputOf(const RunPlace &at, const RunResults &results) const {
   if (at.layer == 0) {
-    std::span<const double> row = rowOf(srcLayer, at.t * s.batch + at.n, s.slc);
+    std::span<const double> row = elementsOf(srcLayer, at.t * s.batch + at.n, s.slc);
     return {{row.begin(), row.end()}, std::vector<double>(row.size())};
   }
   Input input;
   for (int64_t direction = 0; direction < s.directions; ++direction) {
     if (!(desc.flags & RnnStackConcatenated) && direction != at.direction)
       continue;
-    int64_t row = (static_cast<int64_t>(stack(at.layer - 1, direction)) * s.steps + at.t) * s.batch + at.n;
-    for (double stored : rowOf(results.stored, row, s.dic))
+    const int64_t row = rowOf({at.layer - 1, direction, at.t, at.n, 0});
+    for (double stored : elementsOf(results.stored, row, s.dic))
       input.x.push_back(stateType.number(stored));
-    std::span<const double> spread = rowOf(results.spread, row, s.dic);
+    std::span<const double> spread = elementsOf(results.spread, row, s.dic);
     input.spread.insert(input.spread.end(), spread.begin(), spread.end());
   }
   return input;
@@ -197,7 +197,7 @@ void Run::follow(Sequence &sequence, RunPlace at, const CellOutputs &out, std::s
 
 void Run::keepStep(Sequence &sequence, const RunPlace &at, const CellOutputs &out, const CellErrorBounds *spread,
                    RunResults &results) const {
-  const int64_t row = (static_cast<int64_t>(stack(at.layer, at.direction)) * s.steps + at.t) * s.batch + at.n;
+  const int64_t row = rowOf(at);
   auto keep = [&](RunValues &values, const std::vector<double> &from, std::vector<double> CellErrorBounds::*part,
                   auto jumpOf, auto sizeOf) {
     for (size_t i = 0; i < from.size(); ++i) {
@@ -244,7 +244,7 @@ double Run::storedAt(const RunOptions &options, const Rounding &at, double h) co
 
 void Run::keepState(Sequence &sequence, const RunPlace &at, const CellOutputs &out, const CellErrorBounds *spread,
                     RunResults &results) const {
-  const int64_t row = (static_cast<int64_t>(stack(at.layer, at.direction)) * s.steps + at.t) * s.batch + at.n;
+  const int64_t row = rowOf(at);
   const double norm = rootMeanSquare(out.h) * std::sqrt(static_cast<double>(out.h.size()));
   const auto first = static_cast<size_t>(row * s.dic);
   sequence.hSpread.assign(out.h.size(), 0);
@@ -280,7 +280,7 @@ void Run::runSequence(Sequence &sequence, RunResults &results) const {
       read.kept = [&](double value, size_t channel) {
         return stateType.number(storedAt(sequence.options, {at, static_cast<int64_t>(channel), true}, value));
       };
-    const CellWeights &matrices = weights[stack(at.layer, at.direction)];
+    const CellWeights &matrices = weights[static_cast<size_t>(stackOf(at))];
     const CellOutputs out = computeCell(desc, s, stateType, matrices, read);
     const bool isLoose = isAny(input.spread) || isAny(sequence.hSpread) || isAny(sequence.cSpread);
     const CellErrorBounds spread =
@@ -290,9 +290,8 @@ void Run::runSequence(Sequence &sequence, RunResults &results) const {
     keepStep(sequence, at, out, isLoose ? &spread : nullptr, results);
     if (step + 1 < length)
       continue;
-    int64_t last = static_cast<int64_t>(stack(at.layer, at.direction)) * s.batch + at.n;
-    const auto row =
-        static_cast<size_t>((static_cast<int64_t>(stack(at.layer, at.direction)) * s.steps + at.t) * s.batch + at.n);
+    const int64_t last = stateRowOf(at);
+    const auto row = static_cast<size_t>(rowOf(at));
     for (size_t o = 0; o < out.h.size(); ++o) // judged by the computed values
       setState(results.dstIter, static_cast<size_t>(last) * out.h.size() + o, out.h[o],
                results.stored[row * out.h.size() + o], results.off[row * out.h.size() + o], desc.dstIter.dataType);
@@ -334,7 +333,7 @@ static std::vector<double> sizesOf(std::span<const double> numbers) {
 }
 
 std::vector<double> Run::initialState(int64_t layer, int64_t direction, int64_t n, const RunOptions &options) const {
-  std::span<const double> given = rowOf(srcIter, static_cast<int64_t>(stack(layer, direction)) * s.batch + n, s.sic);
+  std::span<const double> given = elementsOf(srcIter, stateRowOf({layer, direction, 0, n, 0}), s.sic);
   std::vector<double> h(given.begin(), given.end());
   if (!desc.srcIter.isZero() && desc.srcIter.dataType != desc.srcLayer.dataType) // f32 combined with integers
     for (size_t i = 0; i < h.size(); ++i)
@@ -347,9 +346,9 @@ RunResults Run::compute(const RunOptions &options) const {
   for (int64_t layer = 0; layer < s.layers; ++layer)
     for (int64_t direction = 0; direction < s.directions; ++direction)
       for (int64_t n = options.only.value_or(0); n < (options.only ? *options.only + 1 : s.batch); ++n) {
-        int64_t row = static_cast<int64_t>(stack(layer, direction)) * s.batch + n;
+        const int64_t row = stateRowOf({layer, direction, 0, n, 0});
         std::vector<double> h = initialState(layer, direction, n, options);
-        std::span<const double> c = rowOf(srcIterC, row, s.dhc);
+        std::span<const double> c = elementsOf(srcIterC, row, s.dhc);
         Sequence sequence{layer,
                           direction,
                           n,
@@ -385,9 +384,7 @@ void Run::combine(RunResults &results) const {
     for (int64_t direction = 0; direction < s.directions && t < lengthOf[static_cast<size_t>(n)]; ++direction) {
       if (!isSum && direction != channel / s.dic)
         continue;
-      auto state = static_cast<size_t>(
-          ((static_cast<int64_t>(stack(s.layers - 1, direction)) * s.steps + t) * s.batch + n) * s.dic +
-          channel % s.dic);
+      auto state = static_cast<size_t>(rowOf({s.layers - 1, direction, t, n, 0}) * s.dic + channel % s.dic);
       if (!isSum)
         setState(results.dstLayer, at, results.h[state], results.stored[state], results.off[state],
                  desc.dstLayer.dataType);

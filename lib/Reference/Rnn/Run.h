@@ -76,7 +76,10 @@ private:
                    const std::vector<double> &peephole, const std::vector<double> &projection,
                    const std::vector<double> &bias);
   bool isReversed(int64_t direction) const { return direction == 1 || desc.direction == RnnDirection::Right2Left; }
-  size_t stack(int64_t layer, int64_t direction) const { return static_cast<size_t>(layer * s.directions + direction); }
+  /// Returns the row of a step in tensors [L, D, T, N, …]; stateRowOf() returns the row in tensors [L, D, N, …].
+  int64_t rowOf(const RunPlace &at) const { return (stackOf(at) * s.steps + at.t) * s.batch + at.n; }
+  int64_t stateRowOf(const RunPlace &at) const { return stackOf(at) * s.batch + at.n; }
+  int64_t stackOf(const RunPlace &at) const { return at.layer * s.directions + at.direction; }
 
   struct Sequence;
   struct Input;

@@ -180,20 +180,23 @@ Operation *addProductBy(StepEmitter &step, Value sums, Value left, Value right, 
 
 } // namespace
 
-WeightsView WeightsView::of(const TensorDesc &weights, MLIRContext *context) {
+/// Returns the view of matrices whose rows are counted by dim `row` and whose columns by dim `column`.
+WeightsView WeightsView::between(const TensorDesc &weights, int row, int column, int64_t gates, bool mergesGates,
+                                 MLIRContext *context) {
   Builder builder(context);
   const bool hasGates = weights.ndims == 5;
-  const int input = 2, gate = 3, output = weights.ndims - 1;
+  constexpr int gate = 3;
   WeightsView view;
   view.element = weights.dataType;
-  view.inputs = weights.dims[input], view.gates = hasGates ? weights.dims[gate] : 1,
-  view.outputs = weights.dims[output];
+  view.inputs = weights.dims[row], view.gates = hasGates ? gates : 1, view.outputs = weights.dims[column];
   int64_t blocks[maxDims];
   weights.blockSizes(blocks);
-  view.block = blocks[output], view.kPack = blocks[input];
-  SmallVector<int64_t> shape = {view.panels(), (view.inputs + view.kPack - 1) / view.kPack, view.gates};
-  SmallVector<int64_t> strides = {weights.strides[output], weights.strides[input],
-                                  hasGates ? weights.strides[gate] : 1};
+  view.block = blocks[column], view.kPack = blocks[row];
+  int64_t groups = (view.inputs + view.kPack - 1) / view.kPack, gateStride = hasGates ? weights.strides[gate] : 1;
+  if (mergesGates && view.gates > 1 && gateStride == groups * weights.strides[row] && view.inputs % view.kPack == 0)
+    view.inputs *= view.gates, groups *= view.gates, view.gates = 1;
+  SmallVector<int64_t> shape = {view.panels(), groups, view.gates};
+  SmallVector<int64_t> strides = {weights.strides[column], weights.strides[row], gateStride};
   if (view.block > 1)
     shape.push_back(view.block), strides.push_back(view.kPack);
   if (view.kPack > 1)
@@ -203,28 +206,12 @@ WeightsView WeightsView::of(const TensorDesc &weights, MLIRContext *context) {
   return view;
 }
 
+WeightsView WeightsView::of(const TensorDesc &weights, MLIRContext *context) {
+  return between(weights, 2, weights.ndims - 1, weights.dims[3], /*mergesGates=*/false, context);
+}
+
 WeightsView WeightsView::transposed(const TensorDesc &weights, int64_t gates, MLIRContext *context) {
-  Builder builder(context);
-  const bool hasGates = weights.ndims == 5;
-  const int input = 2, gate = 3, output = weights.ndims - 1;
-  WeightsView view;
-  view.element = weights.dataType;
-  view.inputs = weights.dims[output], view.gates = hasGates ? gates : 1, view.outputs = weights.dims[input];
-  int64_t blocks[maxDims];
-  weights.blockSizes(blocks);
-  view.block = blocks[input], view.kPack = blocks[output];
-  int64_t groups = (view.inputs + view.kPack - 1) / view.kPack, gateStride = hasGates ? weights.strides[gate] : 1;
-  if (view.gates > 1 && gateStride == groups * weights.strides[output] && view.inputs % view.kPack == 0)
-    view.inputs *= view.gates, groups *= view.gates, view.gates = 1;
-  SmallVector<int64_t> shape = {view.panels(), groups, view.gates};
-  SmallVector<int64_t> strides = {weights.strides[input], weights.strides[output], gateStride};
-  if (view.block > 1)
-    shape.push_back(view.block), strides.push_back(view.kPack);
-  if (view.kPack > 1)
-    shape.push_back(view.kPack), strides.push_back(1);
-  view.type = MemRefType::get(shape, elementType(view.element, builder),
-                              StridedLayoutAttr::get(context, weights.offset0, strides));
-  return view;
+  return between(weights, weights.ndims - 1, 2, gates, /*mergesGates=*/true, context);
 }
 
 Operation *rnn::emitOp(StepEmitter &step, ValueRange inputs, Value output, ArrayRef<AffineMap> maps,

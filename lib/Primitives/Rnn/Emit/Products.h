@@ -32,6 +32,10 @@ struct WeightsView {
   int64_t panels() const { return (outputs + block - 1) / block; }
   /// Returns the number of output channels, including the padding of the last panel.
   int64_t width() const { return panels() * block; }
+
+private:
+  static WeightsView between(const TensorDesc &weights, int row, int column, int64_t gates, bool mergesGates,
+                             mlir::MLIRContext *context);
 };
 
 /// Sums of some gates in f32 or i32, initially zero: [N][gates][panels · block], or [N][panels · block] for one gate.

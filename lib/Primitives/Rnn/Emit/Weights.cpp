@@ -19,6 +19,13 @@ namespace {
 
 constexpr int64_t floatBytes = 4;
 
+/// Returns the place of a layer and direction in a tensor [L, D, …], `elements` further.
+BufferOffset offsetOf(StringRef buffer, const TensorDesc &desc, int64_t layer, int64_t direction, Program &program,
+                      int64_t elements = 0) {
+  elements += layer * desc.strides[0] + direction * desc.strides[1];
+  return {buffer.str(), program.number(elements * bytesOf(desc.dataType))};
+}
+
 /// Emits a copy of a tensor to another layout, whose padding is zeroed; f32 may be rounded.
 void emitReorder(Program &program, StringRef kind, const Binding &from, const Binding &to, const TensorDesc &fromDesc,
                  const TensorDesc &toDesc) {
@@ -58,16 +65,13 @@ Weights Weights::transposed(StringRef tensor, const TensorDesc &given, const Ver
 
 Binding Weights::bindGates(StringRef name, int64_t layer, int64_t direction, int64_t firstGate, int64_t gates,
                            Program &program) const {
-  int64_t elements = layer * used.strides[0] + direction * used.strides[1];
-  if (used.ndims == 5)
-    elements += firstGate * used.strides[3];
-  return {name.str(), viewOf(gates).type, {buffer, program.number(elements * bytesOf(used.dataType))}};
+  const int64_t gate = used.ndims == 5 ? firstGate * used.strides[3] : 0;
+  return {name.str(), viewOf(gates).type, offsetOf(buffer, used, layer, direction, program, gate)};
 }
 
 void Weights::bindAlone(StringRef name, int64_t layer, int64_t direction, Program &program,
                         SmallVectorImpl<Binding> &bindings) const {
-  int64_t elements = layer * used.strides[0] + direction * used.strides[1];
-  bindings.push_back({name.str(), seen.type, {buffer, program.number(elements * bytesOf(used.dataType))}});
+  bindings.push_back({name.str(), seen.type, offsetOf(buffer, used, layer, direction, program)});
 }
 
 Binding Weights::sumsAlone(StringRef name, int64_t layer, int64_t direction, Program &program) const {
@@ -101,8 +105,7 @@ void Weights::emitSums(Program &program) const {
   WeightsView plain = WeightsView::of(given, context);
   for (int64_t i = 0; i < stacks(); ++i) {
     int64_t layer = i / given.dims[1], direction = i % given.dims[1];
-    int64_t elements = layer * given.strides[0] + direction * given.strides[1];
-    Binding weights{"weights", plain.type, {tensor, program.number(elements * bytesOf(given.dataType))}};
+    Binding weights{"weights", plain.type, offsetOf(tensor, given, layer, direction, program)};
     program.call("rnn_sums", {weights, sumsAlone("sums", layer, direction, program)}, emitColumnSums,
                  /*independent=*/i > 0);
   }
@@ -223,6 +226,5 @@ void Vectors::bind(StringRef name, int64_t layer, int64_t direction, Program &pr
   Builder builder(program.number(0).getContext());
   auto layout = StridedLayoutAttr::get(builder.getContext(), used.offset0, {used.strides[2], used.strides[3]});
   MemRefType type = MemRefType::get({used.dims[2], used.dims[3]}, elementType(used.dataType, builder), layout);
-  int64_t elements = layer * used.strides[0] + direction * used.strides[1];
-  bindings.push_back({name.str(), type, {buffer, program.number(elements * bytesOf(used.dataType))}});
+  bindings.push_back({name.str(), type, offsetOf(buffer, used, layer, direction, program)});
 }

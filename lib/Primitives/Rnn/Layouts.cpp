@@ -40,9 +40,10 @@ int64_t gatesTogether(const RnnDesc &rnn) {
   return hasResetFirst(rnn) ? gates - 1 : gates;
 }
 
-Result<TensorDesc> packed(const TensorDesc &weights, std::string_view outer, const Packing &packing, int32_t sumMask) {
-  constexpr char input = 'c';
-  const char output = weights.ndims == 5 ? 'e' : 'd';
+/// Returns the layout with outer dims `outer` and blocks of dims `output` and `input`, which `outer` has in lower case
+/// if it is not blocked. A `sumMask` other than 0: s8 weights have sums appended.
+Result<TensorDesc> packed(const TensorDesc &weights, std::string_view outer, char input, char output,
+                          const Packing &packing, int32_t sumMask) {
   std::string tag(outer);
   if (packing.kPack > 1)
     std::replace(tag.begin(), tag.end(), input, static_cast<char>(input - 'a' + 'A'));
@@ -50,7 +51,7 @@ Result<TensorDesc> packed(const TensorDesc &weights, std::string_view outer, con
   if (packing.kPack > 1)
     tag += std::to_string(packing.kPack) + input;
   Result<TensorDesc> desc = TensorDesc::fromTag(weights.shape(), weights.dataType, tag);
-  if (desc && weights.dataType == DataType::S8) {
+  if (desc && sumMask != 0 && weights.dataType == DataType::S8) {
     desc->extras.flags = ExtraRnnU8S8;
     desc->extras.compensationMask = sumMask;
   }
@@ -78,14 +79,14 @@ Packing packingOf(DataType weights, int64_t gates, int64_t channels, FpmathMode 
 Result<TensorDesc> packedWeights(const RnnDesc &rnn, const TensorDesc &weights, FpmathMode fpmath,
                                  const Target &target) {
   const int64_t together = gatesTogether(rnn);
-  return packed(weights, "abdEc", packingOf(weights.dataType, together, weights.dims[4], fpmath, target),
+  return packed(weights, "abdEc", 'c', 'e', packingOf(weights.dataType, together, weights.dims[4], fpmath, target),
                 weightsSumMask);
 }
 
 bool arePackedOfSomeWidth(const RnnDesc &rnn, const TensorDesc &weights, const Target &target) {
   const int64_t kPack = kPackOf(weights.dataType, FpmathMode::Strict, target);
   for (int64_t vectors = maxVectorsOf(gatesTogether(rnn), target); vectors; vectors /= 2) {
-    Result<TensorDesc> one = packed(weights, "abdEc", {vectors * target.lanes32(), kPack}, weightsSumMask);
+    Result<TensorDesc> one = packed(weights, "abdEc", 'c', 'e', {vectors * target.lanes32(), kPack}, weightsSumMask);
     if (one && weights.sameLayout(*one))
       return true;
   }
@@ -93,19 +94,14 @@ bool arePackedOfSomeWidth(const RnnDesc &rnn, const TensorDesc &weights, const T
 }
 
 Result<TensorDesc> packedProjection(const TensorDesc &weights, FpmathMode fpmath, const Target &target) {
-  return packed(weights, "abDc", packingOf(weights.dataType, 1, weights.dims[3], fpmath, target), projectionSumMask);
+  return packed(weights, "abDc", 'c', 'd', packingOf(weights.dataType, 1, weights.dims[3], fpmath, target),
+                projectionSumMask);
 }
 
 Result<TensorDesc> packedTransposed(const TensorDesc &weights, FpmathMode fpmath, const Target &target) {
   const Packing packing = packingOf(weights.dataType, 1, weights.dims[2], fpmath, target);
-  const char k = weights.ndims == 5 ? 'e' : 'd';
-  std::string tag = weights.ndims == 5 ? "abCde" : "abCd";
-  if (packing.kPack > 1)
-    tag.back() = static_cast<char>(k - 'a' + 'A');
-  tag += std::to_string(packing.block) + 'c';
-  if (packing.kPack > 1)
-    tag += std::to_string(packing.kPack) + k;
-  return TensorDesc::fromTag(weights.shape(), weights.dataType, tag);
+  return weights.ndims == 5 ? packed(weights, "abCde", 'e', 'c', packing, 0)
+                            : packed(weights, "abCd", 'd', 'c', packing, 0);
 }
 
 bool arePairsRounded(const RnnDesc &rnn, FpmathMode fpmath, const Target &target) {

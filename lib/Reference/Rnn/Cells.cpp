@@ -284,8 +284,8 @@ CellOutputs computeCell(const RnnDesc &rnn, const Shape &shape, const StateType 
   return Cell<double>(rnn, shape, state, weights, in, x, h, c).run();
 }
 
-CellErrorBounds errorBoundsOf(const RnnDesc &rnn, const Shape &shape, const StateType &state,
-                              const CellWeights &weights, const CellInputs &in, const InputErrorBounds &off) {
+CellOutputs errorBoundsOf(const RnnDesc &rnn, const Shape &shape, const StateType &state, const CellWeights &weights,
+                          const CellInputs &in, const InputErrorBounds &off) {
   auto bounded = [](std::span<const double> values, std::span<const double> offs) {
     std::vector<Bounded> numbers;
     for (size_t i = 0; i < values.size(); ++i)
@@ -300,7 +300,11 @@ CellErrorBounds errorBoundsOf(const RnnDesc &rnn, const Shape &shape, const Stat
   };
   const std::vector<Bounded> x = bounded(in.x, off.x), h = bounded(in.h, off.h), c = bounded(in.c, off.c);
   const CellResults<Bounded> out = Cell<Bounded>(rnn, shape, state, weights, in, x, h, c).run();
-  return {offsOf(out.h), offsOf(out.c), offsOf(out.gates), offsOf(out.hiddenSums), offsOf(out.unprojected)};
+  return {.h = offsOf(out.h),
+          .c = offsOf(out.c),
+          .gates = offsOf(out.gates),
+          .hiddenSums = offsOf(out.hiddenSums),
+          .unprojected = offsOf(out.unprojected)};
 }
 
 } // namespace quern::rnn

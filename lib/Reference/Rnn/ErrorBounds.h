@@ -46,14 +46,10 @@ struct InputErrorBounds {
   std::span<const double> x, h, c; ///< c is empty unless the cell is an LSTM
 };
 
-/// Greatest difference of the results from CellOutputs, without arithmetic errors; elements as there.
-struct CellErrorBounds {
-  std::vector<double> h, c, gates, hiddenSums, unprojected;
-};
-
-/// Returns a bound for all inputs within `off` of `in` and any rounding within the step.
-CellErrorBounds errorBoundsOf(const RnnDesc &rnn, const Shape &shape, const StateType &state,
-                              const CellWeights &weights, const CellInputs &in, const InputErrorBounds &off);
+/// Returns the greatest difference of the results h, c, gates, hiddenSums and unprojected, without arithmetic errors,
+/// for all inputs within `off` of `in` and any rounding within the step.
+CellOutputs errorBoundsOf(const RnnDesc &rnn, const Shape &shape, const StateType &state, const CellWeights &weights,
+                          const CellInputs &in, const InputErrorBounds &off);
 
 } // namespace quern::rnn
 

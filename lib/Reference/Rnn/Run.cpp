@@ -195,11 +195,11 @@ void Run::follow(Sequence &sequence, RunPlace at, const CellOutputs &out, std::s
   }
 }
 
-void Run::keepStep(Sequence &sequence, const RunPlace &at, const CellOutputs &out, const CellErrorBounds *spread,
+void Run::keepStep(Sequence &sequence, const RunPlace &at, const CellOutputs &out, const CellOutputs *spread,
                    RunResults &results) const {
   const int64_t row = rowOf(at);
-  auto keep = [&](RunValues &values, const std::vector<double> &from, std::vector<double> CellErrorBounds::*part,
-                  auto jumpOf, auto sizeOf) {
+  auto keep = [&](RunValues &values, std::vector<double> CellOutputs::*part, auto jumpOf, auto sizeOf) {
+    const std::vector<double> &from = out.*part;
     for (size_t i = 0; i < from.size(); ++i) {
       const double more = spread ? loosenessOf(stateType, from[i], jumpOf(i), from, (spread->*part)[i]) : jumpOf(i);
       values.set(static_cast<size_t>(row) * from.size() + i, from[i], stateType.toleranceOf(from[i], sizeOf(i)) + more);
@@ -212,13 +212,13 @@ void Run::keepStep(Sequence &sequence, const RunPlace &at, const CellOutputs &ou
       sequence.cSizes[o] = std::max(sequence.cSizes[o], std::fabs(out.c[o]));
   const size_t channels = static_cast<size_t>(s.dhc);
   keep(
-      results.gates, out.gates, &CellErrorBounds::gates,
+      results.gates, &CellOutputs::gates,
       [&](size_t i) {
         return i < 2 * channels || out.candidateJumps.empty() ? 0 : out.candidateJumps[i - 2 * channels];
       },
       one);
-  keep(results.cells, out.c, &CellErrorBounds::c, none, [&](size_t i) { return sequence.cSizes[i]; });
-  keep(results.hiddenSums, out.hiddenSums, &CellErrorBounds::hiddenSums, none, one);
+  keep(results.cells, &CellOutputs::c, none, [&](size_t i) { return sequence.cSizes[i]; });
+  keep(results.hiddenSums, &CellOutputs::hiddenSums, none, one);
   store(results.termNorms, row, out.termNorms);
   if (isLstm(desc))
     store(results.cellSizes, row, sequence.cSizes);
@@ -226,7 +226,7 @@ void Run::keepStep(Sequence &sequence, const RunPlace &at, const CellOutputs &ou
   keepState(sequence, at, out, spread, results);
 }
 
-void Run::keepCells(Sequence &sequence, const CellOutputs &out, const CellErrorBounds *spread) const {
+void Run::keepCells(Sequence &sequence, const CellOutputs &out, const CellOutputs *spread) const {
   for (size_t o = 0; o < out.c.size(); ++o) {
     const double c = out.c[o], more = spread ? loosenessOf(stateType, c, 0, out.c, spread->c[o]) : 0;
     sequence.c[o] = c, sequence.cSpread[o] = more;
@@ -242,7 +242,7 @@ double Run::storedAt(const RunOptions &options, const Rounding &at, double h) co
   return options.roundings ? options.roundings->stored(stateType, at, h) : stateType.stored(h);
 }
 
-void Run::keepState(Sequence &sequence, const RunPlace &at, const CellOutputs &out, const CellErrorBounds *spread,
+void Run::keepState(Sequence &sequence, const RunPlace &at, const CellOutputs &out, const CellOutputs *spread,
                     RunResults &results) const {
   const int64_t row = rowOf(at);
   const double norm = rootMeanSquare(out.h) * std::sqrt(static_cast<double>(out.h.size()));
@@ -283,9 +283,9 @@ void Run::runSequence(Sequence &sequence, RunResults &results) const {
     const CellWeights &matrices = weights[static_cast<size_t>(stackOf(at))];
     const CellOutputs out = computeCell(desc, s, stateType, matrices, read);
     const bool isLoose = isAny(input.spread) || isAny(sequence.hSpread) || isAny(sequence.cSpread);
-    const CellErrorBounds spread =
+    const CellOutputs spread =
         isLoose ? errorBoundsOf(desc, s, stateType, matrices, read, {input.spread, sequence.hSpread, sequence.cSpread})
-                : CellErrorBounds();
+                : CellOutputs();
     sequence.h.resize(out.h.size());
     keepStep(sequence, at, out, isLoose ? &spread : nullptr, results);
     if (step + 1 < length)

@@ -88,11 +88,11 @@ private:
   std::vector<double> initialState(int64_t layer, int64_t direction, int64_t n, const RunOptions &options) const;
   void runSequence(Sequence &sequence, RunResults &results) const;
   Input inputOf(const RunPlace &at, const RunResults &results) const;
-  void keepStep(Sequence &sequence, const RunPlace &at, const CellOutputs &out, const CellErrorBounds *spread,
+  void keepStep(Sequence &sequence, const RunPlace &at, const CellOutputs &out, const CellOutputs *spread,
                 RunResults &results) const;
   /// Computes c as the next step reads it.
-  void keepCells(Sequence &sequence, const CellOutputs &out, const CellErrorBounds *spread) const;
-  void keepState(Sequence &sequence, const RunPlace &at, const CellOutputs &out, const CellErrorBounds *spread,
+  void keepCells(Sequence &sequence, const CellOutputs &out, const CellOutputs *spread) const;
+  void keepState(Sequence &sequence, const RunPlace &at, const CellOutputs &out, const CellOutputs *spread,
                  RunResults &results) const;
   /// Returns the stored form of h.
   double storedAt(const RunOptions &options, const Rounding &at, double h) const;

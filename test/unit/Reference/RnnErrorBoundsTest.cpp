@@ -50,7 +50,7 @@ public:
     const StateType state(rnn(), quantization, Operands{}, {});
     const CellInputs in{x, h, c, 0.3};
     const CellOutputs out = computeCell(rnn(), s, state, weights, in);
-    const CellErrorBounds spread = errorBoundsOf(rnn(), s, state, weights, in, {offX, offH, offC});
+    const CellOutputs spread = errorBoundsOf(rnn(), s, state, weights, in, {offX, offH, offC});
     double part = 0;
     for (int trial = 0; trial < 100; ++trial) {
       const Values movedX = moved(x, offX), movedH = moved(h, offH), movedC = moved(c, offC);

@@ -113,9 +113,11 @@ Extent States::computed(AffineExpr value) {
   return {runtimeDim, sizeCount + countsSteps + computedCount++};
 }
 
-void States::addRegion(StringRef name, AffineExpr bytes) {
-  if (regions.try_emplace(name, true).second)
-    program.addRegion(name, bytes);
+/// Returns matrix `slot` of a region of `slots` dense matrices.
+Rows States::matrixOf(StringRef name, DataType type, Extent channels, AffineExpr slot, AffineExpr slots) {
+  const AffineExpr bytes = batch() * (expr(channels) * bytesOf(type));
+  program.addRegion(name, slots * bytes);
+  return {name.str(), type, channels, channels, 1, 0, slot * bytes};
 }
 
 Binding States::bind(StringRef name, const Rows &rows) const {
@@ -170,17 +172,15 @@ Rows States::tensor(StringRef name, const TensorDesc &desc, ArrayRef<AffineExpr>
 }
 
 Rows States::scratch(StringRef name, DataType type, Extent channels, int64_t index) {
-  const AffineExpr row = expr(channels) * bytesOf(type);
-  bool isPerLayer = name == "cells";
-  addRegion(name, batch() * (row * (s.directions * (isPerLayer ? s.layers : 1))));
-  return {name.str(), type, channels, channels, 1, 0, batch() * (row * index)};
+  const bool isPerLayer = name == "cells";
+  return matrixOf(name, type, channels, number(index), number(s.directions * (isPerLayer ? s.layers : 1)));
 }
 
 Rows States::ofSteps(StringRef name, DataType type, Extent channels, int64_t direction, AffineExpr t,
                      AffineExpr slots) {
   const AffineExpr row = expr(channels) * bytesOf(type);
   AffineExpr whole = ((slots ? slots : steps()) * batch() + padding) * row;
-  addRegion(name, whole * s.directions);
+  program.addRegion(name, whole * s.directions);
   return {name.str(), type, channels, channels, 1, 0, t * (batch() * row) + whole * direction};
 }
 
@@ -198,10 +198,7 @@ Rows States::section(WorkspacePart part, int64_t channels, int64_t index, Affine
 
 Rows States::stackOf(StringRef name, DataType type, int64_t layer, AffineExpr t) {
   const Extent row = s.directions == 1 ? dic : Extent(s.directions * s.dic);
-  const AffineExpr rowBytes = expr(row) * bytesOf(type);
-  std::string own = name.str() + std::to_string(layer % 2);
-  addRegion(own, (steps() + 2) * (batch() * rowBytes));
-  return {own, type, row, row, 1, 0, (t + 1) * (batch() * rowBytes)};
+  return matrixOf(name.str() + std::to_string(layer % 2), type, row, t + 1, steps() + 2);
 }
 
 Rows States::statesAt(int64_t layer, AffineExpr t) { return stackOf("states", state, layer, t); }
@@ -219,20 +216,13 @@ Rows States::startFactorOf(int64_t layer, int64_t direction) {
 }
 
 Rows States::inputFactorsAt(AffineExpr t) {
-  const AffineExpr rowBytes = expr(slc) * bytesOf(factor);
-  const char *name = factor == state ? "inputs_dense" : "inputs_rounded";
-  addRegion(name, steps() * (batch() * rowBytes));
-  return {name, factor, slc, slc, 1, 0, t * (batch() * rowBytes)};
+  return matrixOf(factor == state ? "inputs_dense" : "inputs_rounded", factor, slc, t, steps());
 }
 
-Rows States::stackedAt(AffineExpr t) {
-  const int64_t row = s.directions * s.dic, rowBytes = row * bytesOf(state);
-  addRegion("stacked", steps() * (batch() * rowBytes));
-  return {"stacked", state, row, row, 1, 0, t * (batch() * rowBytes)};
-}
+Rows States::stackedAt(AffineExpr t) { return matrixOf("stacked", state, s.directions * s.dic, t, steps()); }
 
 Rows States::scratchOfSteps(StringRef name, DataType type) {
-  addRegion(name, (steps() * batch() + padding) * bytesOf(type));
+  program.addRegion(name, (steps() * batch() + padding) * bytesOf(type));
   return {name.str(), type, 1, 1, 1, 0, number(0)};
 }
 
@@ -262,7 +252,7 @@ Rows States::startOf(int64_t layer, int64_t direction) {
   if (s.steps == 1 || rows.row.isOpen())
     return scratch("start", state, sic, direction);
   const int64_t row = std::max(rows.row.number, s.sic); // the stride is meaningless for a single sequence
-  addRegion("start", batch() * (row * bytesOf(state) * s.directions) + rows.offset * bytesOf(state));
+  program.addRegion("start", batch() * (row * bytesOf(state) * s.directions) + rows.offset * bytesOf(state));
   rows.buffer = "start";
   rows.channels = sic;
   rows.bytes = batch() * (row * bytesOf(state) * direction);

@@ -126,7 +126,7 @@ private:
   static int64_t openWidth(const VerifiedProblem &problem, int dim);
   bool canBeResult() const;
   Rows stackOf(llvm::StringRef name, DataType type, int64_t layer, mlir::AffineExpr t);
-  void addRegion(llvm::StringRef name, mlir::AffineExpr bytes);
+  Rows matrixOf(llvm::StringRef name, DataType type, Extent channels, mlir::AffineExpr slot, mlir::AffineExpr slots);
 
   const VerifiedProblem &problem;
   const RnnDesc &rnn;
@@ -136,7 +136,6 @@ private:
   WorkspaceLayout workspace;
   int64_t sizeCount = 0, computedCount = 0;
   bool lastIsResult, countsSteps;
-  llvm::StringMap<bool> regions;
 };
 
 } // namespace quern::rnn

@@ -8,6 +8,8 @@
 //===----------------------------------------------------------------------===//
 #include "Primitives/Rnn/Verify.h"
 
+#include <tuple>
+
 namespace quern::rnn {
 namespace {
 
@@ -91,14 +93,11 @@ Result<void> checkCells(const RnnDesc &rnn) {
       return invalidArguments("cell ", nameOf(rnn.cell), " does not use ", name, "; lstm does (rnn C8)");
   if (!isLstm(rnn))
     return {};
-  if (rnn.srcIter.isZero() != rnn.srcIterC.isZero())
-    return invalidArguments(rnn.srcIter.isZero() ? "src_iter" : "src_iter_c", " is absent and ",
-                            rnn.srcIter.isZero() ? "src_iter_c" : "src_iter",
-                            " is given; an lstm has both or neither (rnn C8)");
-  if (rnn.dstIter.isZero() != rnn.dstIterC.isZero())
-    return invalidArguments(rnn.dstIter.isZero() ? "dst_iter" : "dst_iter_c", " is absent and ",
-                            rnn.dstIter.isZero() ? "dst_iter_c" : "dst_iter",
-                            " is given; an lstm has both or neither (rnn C8)");
+  for (const auto &[name, state, cell] :
+       {std::tuple{"src_iter", &rnn.srcIter, &rnn.srcIterC}, std::tuple{"dst_iter", &rnn.dstIter, &rnn.dstIterC}})
+    if (state->isZero() != cell->isZero())
+      return invalidArguments(name, state->isZero() ? "" : "_c", " is absent and ", name, state->isZero() ? "_c" : "",
+                              " is given; an lstm has both or neither (rnn C8)");
   return {};
 }
 

@@ -37,22 +37,19 @@ Binding RnnEmitter::inputsAt(int64_t direction, AffineExpr t, int64_t rows) {
       {"inputs", bytes}};
 }
 
-/// Binds the input of a layer: src_layer, or the states of the layer below, of both directions if they are
+/// Returns the input of a layer: src_layer, or the states of the layer below, of both directions if they are
 /// concatenated.
-Binding RnnEmitter::inputOf(const At &at) {
-  Rows rows;
+Rows RnnEmitter::inputOf(const At &at) {
   const bool isStacked = s.directions == 2 && (rnn.flags & RnnStackConcatenated);
   if (context.roundsRows())
-    rows = at.layer == 0 ? states.inputFactorsAt(at.t)
+    return at.layer == 0 ? states.inputFactorsAt(at.t)
            : isStacked   ? states.factorsAt(at.layer - 1, at.t)
                          : states.factorAt(at.layer - 1, at.direction, at.t);
-  else if (at.layer == 0)
-    rows = states.tensor("src_layer", rnn.srcLayer, at.t);
-  else if (isStacked)
-    rows = states.isKept ? states.stackedAt(at.t) : states.statesAt(at.layer - 1, at.t);
-  else
-    rows = states.stateAt(at.layer - 1, at.direction, at.t);
-  return states.bind("x", rows);
+  if (at.layer == 0)
+    return states.tensor("src_layer", rnn.srcLayer, at.t);
+  if (isStacked)
+    return states.isKept ? states.stackedAt(at.t) : states.statesAt(at.layer - 1, at.t);
+  return states.stateAt(at.layer - 1, at.direction, at.t);
 }
 
 Rows RnnEmitter::stateBefore(const At &at) {
@@ -111,7 +108,7 @@ RnnEmitter::Bindings RnnEmitter::gateBindings(const At &at, int64_t first, int64
     bindings.push_back(inputsAt(at.direction, at.t, s.batch));
     layer.bindSums("w", at.layer, at.direction, program, bindings);
   } else {
-    bindings.push_back(inputOf(at));
+    bindings.push_back(states.bind("x", inputOf(at)));
     layer.bind("w", at.layer, at.direction, program, bindings);
   }
   if (context.roundsRows())
@@ -208,18 +205,18 @@ void RnnEmitter::emitInputs(int64_t layer, ArrayRef<int64_t> directions) {
     return;
   for (int64_t direction : directions) {
     At at{layer, direction, program.number(0), false};
-    Binding x = inputOf(at), inputs = inputsAt(direction, at.t, s.steps * s.batch);
-    auto rows = x.type.getStridesAndOffset();
-    const int64_t row = s.batch == 1 && layer == 0 && !context.roundsRows() ? rnn.srcLayer.strides[0] : rows.first[0];
-    x.type = MemRefType::get({s.steps * s.batch, s.slc}, x.type.getElementType(),
-                             StridedLayoutAttr::get(builder.getContext(), rows.second, {row, rows.first[1]}));
+    Rows x = inputOf(at);
+    x.count = s.steps * s.batch;
+    if (s.batch == 1 && layer == 0 && !context.roundsRows())
+      x.row = rnn.srcLayer.strides[0];
+    Binding inputs = inputsAt(direction, at.t, s.steps * s.batch);
     const int64_t width = this->layer.view().width();
     SmallVector<int64_t> shape = {s.steps * s.batch, s.gates, width}, strides = {s.gates * width, width, 1};
     if (s.gates == 1)
       shape.erase(shape.begin() + 1), strides.erase(strides.begin() + 1);
     inputs.type =
         MemRefType::get(shape, inputs.type.getElementType(), StridedLayoutAttr::get(builder.getContext(), 0, strides));
-    Bindings bindings = {x};
+    Bindings bindings = {states.bind("x", x)};
     this->layer.bindAlone("w", layer, direction, program, bindings);
     bindings.push_back(inputs);
     program.call(

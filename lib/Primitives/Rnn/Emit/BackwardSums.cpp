@@ -6,11 +6,9 @@
 // Sums over all time steps and sequences: one product for each tensor, layer and direction.
 //
 //===----------------------------------------------------------------------===//
-#include "Primitives/Emission/Tensors.h"
 #include "Primitives/Rnn/Emit/Backward.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 using namespace mlir;
 using namespace quern;

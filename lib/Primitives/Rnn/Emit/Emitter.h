@@ -69,7 +69,7 @@ private:
   void addUnprojected(Bindings &bindings, const At &at);
   void addNext(Bindings &bindings, const At &at);
   void addKept(Bindings &bindings, const At &at);
-  emission::Binding inputOf(const At &at);
+  Rows inputOf(const At &at);
   emission::Binding inputsAt(int64_t direction, mlir::AffineExpr t, int64_t rows);
   Rows stateBefore(const At &at);
   /// Returns true if the first step of a loop over time is a separate call.

@@ -8,7 +8,6 @@
 #include "Primitives/Emission/Tensors.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 using namespace mlir;
 using namespace quern;

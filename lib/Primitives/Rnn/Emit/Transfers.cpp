@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Arithmetic/Convert.h"
-#include "Primitives/Emission/Tensors.h"
 #include "Primitives/Rnn/Emit/Emitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -7,9 +7,6 @@
 #include "Primitives/Emission/Arithmetic/Convert.h"
 #include "Primitives/Emission/Tensors.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-
 using namespace mlir;
 using namespace quern;
 using namespace quern::emission;

@@ -308,11 +308,10 @@ func::FuncOp Batch::wrap(func::FuncOp kernel) const {
   KernelTraits traits;
   traits.name = kernel.getName().str();
   traits.plan = (count.text() + " times " + own.getPlan()).str();
-  traits.space = own.getSpace() * (count.isOpen() ? 1 : count.known());
+  traits.space = own.getSpace();
   if (own.getFactors())
-    llvm::append_range(traits.factors, own.getFactors().asArrayRef());
-  if (count.isOpen())
-    traits.factors.append({count.openIndex(), 1});
+    llvm::append_range(traits.space.factors, own.getFactors().asArrayRef());
+  traits.space.addLoop(count);
   traits.nsPerIteration = static_cast<double>(own.getNsPerIteration());
   traits.scratchBytes = own.getScratchBytes();
   KernelFunction all = makeKernel(problem.function, problem.function, traits);

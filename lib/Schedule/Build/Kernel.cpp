@@ -11,9 +11,8 @@
 #include "IR/QuernDialect.h"
 #include "IR/Strides.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
 
@@ -32,6 +31,13 @@ static MemRefType flatTypeOf(MemRefType memref) {
   return MemRefType::get({size + 1}, memref.getElementType());
 }
 
+void IterationSpace::addLoop(Size extent, int64_t step) {
+  if (extent.isOpen())
+    factors.append({extent.openIndex(), step});
+  else
+    number *= llvm::divideCeil(extent.known(), step);
+}
+
 KernelFunction quern::makeKernel(func::FuncOp problem, Operation *after, const KernelTraits &traits) {
   OpBuilder b(problem.getContext());
   SmallVector<Type> types;
@@ -48,11 +54,11 @@ KernelFunction quern::makeKernel(func::FuncOp problem, Operation *after, const K
   KernelFunction kernel{
       func::FuncOp::create(b, problem.getLoc(), traits.name, b.getFunctionType(types, {})), {}, {}, {}, {}};
   func::FuncOp function = kernel.function;
-  auto factors = traits.factors.empty() ? DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(traits.factors);
+  auto factors = traits.space.factors.empty() ? DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(traits.space.factors);
   auto nsPerIteration = std::max<int64_t>(1, static_cast<int64_t>(traits.nsPerIteration));
   function->setAttr(KernelAttr::name, KernelAttr::get(b.getContext(), factors, traits.groupSize, nsPerIteration,
                                                       traits.plan, problem.getName(), traits.scratchBytes,
-                                                      traits.sharedBytes, traits.space, traits.subGroupSize));
+                                                      traits.sharedBytes, traits.space.number, traits.subGroupSize));
   function.addEntryBlock();
   for (auto [i, argument] : llvm::enumerate(problem.getArguments())) {
     kernel.arguments.map(argument, function.getArgument(i));
@@ -70,44 +76,4 @@ KernelFunction quern::makeKernel(func::FuncOp problem, Operation *after, const K
   kernel.scratch = takeIf(traits.scratchBytes, attr::scratch);
   kernel.sizes = takeIf(hasSizes, attr::sizes);
   return kernel;
-}
-
-void quern::clonePrologue(OpBuilder &builder, KernelFunction &kernel, func::FuncOp problem,
-                          ArrayRef<Operation *> prologue, llvm::function_ref<Value(Size)> index) {
-  for (Operation *op : prologue) {
-    for (Value v : op->getOperands())
-      if (!kernel.arguments.contains(v))
-        builder.clone(*v.getDefiningOp(), kernel.arguments); // a constant
-    auto load = dyn_cast<memref::LoadOp>(op);
-    bool moves = load && load.getMemRefType().getRank() &&
-                 (load.getMemRefType().getRank() > 1 || !load.getMemRefType().getLayout().isIdentity());
-    if (!moves) {
-      builder.clone(*op, kernel.arguments);
-      continue;
-    }
-    // The memref becomes flat, so the load's indices are linearized.
-    ArgumentSizes::Layout layout = ArgumentSizes(problem).layoutOf(load.getMemRef());
-    Value at = index(layout.offset);
-    for (auto [i, stride] : llvm::zip_equal(load.getIndices(), layout.strides)) {
-      auto nsw = arith::IntegerOverflowFlags::nsw;
-      Value step = arith::MulIOp::create(builder, load.getLoc(), kernel.arguments.lookup(i), index(stride), nsw);
-      at = arith::AddIOp::create(builder, load.getLoc(), at, step, nsw);
-    }
-    Value moved = memref::LoadOp::create(builder, load.getLoc(), kernel.arguments.lookup(load.getMemRef()), at);
-    kernel.arguments.map(load.getResult(), moved);
-  }
-}
-
-void quern::choose(OpBuilder &builder, Location loc, Value condition, function_ref<void()> then,
-                   function_ref<void()> otherwise) {
-  if (!condition)
-    return then();
-  auto choice = scf::IfOp::create(builder, loc, condition, /*withElseRegion=*/static_cast<bool>(otherwise));
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(choice.thenBlock());
-  then();
-  if (!otherwise)
-    return;
-  builder.setInsertionPointToStart(choice.elseBlock());
-  otherwise();
 }

@@ -29,11 +29,20 @@
 
 namespace quern {
 
+/// The number of independent iterations of a kernel: a number times a factor for each open extent.
+struct IterationSpace {
+  IterationSpace(int64_t number = 1) : number(number) {} // NOLINT(google-explicit-constructor): a number is a space
+  /// Multiplies the space by the iterations of a loop over `extent` indices, `step` in an iteration.
+  void addLoop(schedule::Size extent, int64_t step = 1);
+
+  int64_t number;
+  llvm::SmallVector<int64_t, 4> factors; ///< pairs of an open size and a step
+};
+
 /// Properties of a kernel, which its KernelAttr records.
 struct KernelTraits {
   std::string name, plan;
-  int64_t space = 1; ///< iterations, before factors
-  llvm::SmallVector<int64_t, 4> factors;
+  IterationSpace space;
   double nsPerIteration = 1;
   int64_t sharedBytes = 0, scratchBytes = 0; ///< 0: the kernel has no such argument
   /// Work-items of a group, and the required size of sub-groups, or 0. Kernels with groups run on a device: `space`
@@ -52,15 +61,6 @@ struct KernelFunction {
 
 /// Inserts the kernel of `problem` after `after`, with an empty entry block.
 KernelFunction makeKernel(mlir::func::FuncOp problem, mlir::Operation *after, const KernelTraits &traits);
-
-/// Clones scalar code of a problem (loads from arguments, arithmetic, the constants it needs) to the insertion point of
-/// `builder`, and adds it to `kernel.arguments`. `index` converts a size to a value.
-void clonePrologue(mlir::OpBuilder &builder, KernelFunction &kernel, mlir::func::FuncOp problem,
-                   llvm::ArrayRef<mlir::Operation *> prologue, llvm::function_ref<mlir::Value(schedule::Size)> index);
-
-/// Emits `then` under a condition, and `otherwise`, if given, under its opposite. A null condition always holds.
-void choose(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value condition, llvm::function_ref<void()> then,
-            llvm::function_ref<void()> otherwise = nullptr);
 
 } // namespace quern
 

@@ -1,23 +1,61 @@
-//===- KernelBuilder.cpp - Constants, indices and masks of a kernel ------===//
+//===- KernelBuilder.cpp - The kernel, constants and control flow --------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "Schedule/Build/KernelBuilder.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 
 #include <algorithm>
-#include <utility>
 
 using namespace mlir;
 using namespace quern;
 using namespace quern::schedule;
 
-bool KernelBuilder::isZero(Value v) { return matchPattern(v, m_Zero()); }
+void KernelBuilder::beginKernel(func::FuncOp problem, Operation *after, const KernelTraits &traits,
+                                ArrayRef<Operation *> prologue) {
+  kernel = makeKernel(problem, after, traits);
+  b.setInsertionPointToEnd(&kernel.function.getBody().front());
+  clonePrologue(problem, prologue);
+}
+
+void KernelBuilder::clonePrologue(func::FuncOp problem, ArrayRef<Operation *> prologue) {
+  for (Operation *op : prologue) {
+    for (Value v : op->getOperands())
+      if (!kernel.arguments.contains(v))
+        b.clone(*v.getDefiningOp(), kernel.arguments); // a constant
+    auto load = dyn_cast<memref::LoadOp>(op);
+    const bool moves = load && load.getMemRefType().getRank() &&
+                       (load.getMemRefType().getRank() > 1 || !load.getMemRefType().getLayout().isIdentity());
+    if (!moves) {
+      b.clone(*op, kernel.arguments);
+      continue;
+    }
+    // The memref becomes flat, so the load's indices are linearized.
+    const AtOperation scope(*this, load.getLoc());
+    const ArgumentSizes::Layout layout = ArgumentSizes(problem).layoutOf(load.getMemRef());
+    Index at = layout.offset;
+    for (auto [i, stride] : llvm::zip_equal(load.getIndices(), layout.strides))
+      at = add(at, mul(kernel.arguments.lookup(i), stride));
+    kernel.arguments.map(load.getResult(), loadScalar(kernel.arguments.lookup(load.getMemRef()), at));
+  }
+}
+
+scf::ForOp KernelBuilder::beginSpace() {
+  auto loop = create<scf::ForOp>(kernel.begin(), kernel.end(), index(1));
+  entry = loop;
+  create<func::ReturnOp>();
+  b.setInsertionPointToStart(loop.getBody());
+  return loop;
+}
+
+func::FuncOp KernelBuilder::finishKernel() {
+  kernel.function.walk([](scf::ForOp loop) { moveLoopInvariantCode(loop); });
+  return kernel.function;
+}
 
 Value KernelBuilder::constant(TypedAttr attr) {
   Value &known = constants[attr];
@@ -26,18 +64,17 @@ Value KernelBuilder::constant(TypedAttr attr) {
   return known;
 }
 
-Value KernelBuilder::index(Size size) {
-  if (!size.isOpen())
-    return constant(b.getIndexAttr(size.known()));
-  Value &value = openSizes[size.openIndex()];
-  if (!value)
-    value =
-        atEntry([&] { return create<memref::LoadOp>(kernel.sizes, ValueRange{index(size.openIndex())}).getResult(); });
-  return value;
-}
-
-Value KernelBuilder::like(Value other, Size size) {
-  return isa<IndexType>(other.getType()) ? index(size) : constant(b.getIntegerAttr(other.getType(), size.known()));
+Value KernelBuilder::index(Index x) {
+  if (x.value)
+    return x.value;
+  if (std::optional<int64_t> number = x.number())
+    return constant(b.getIndexAttr(*number));
+  const int64_t open = x.size.openIndex(), factor = x.size.openFactor();
+  if (Value known = openSizes.lookup({open, factor}))
+    return known;
+  Value value = factor == 1 ? atEntry([&] { return loadScalar(kernel.sizes, open); })
+                            : atEntry([&] { return mul(index(Size::open(open)), factor); });
+  return openSizes[{open, factor}] = value;
 }
 
 Value KernelBuilder::splat(TypedAttr scalar, int64_t lanes) {
@@ -62,52 +99,44 @@ Value KernelBuilder::captured(Value scalar, int64_t lanes) {
   return known;
 }
 
-Value KernelBuilder::add(Value x, Value y) {
-  if (isZero(x))
-    return y;
-  return isZero(y) ? x : create<arith::AddIOp>(x, y, arith::IntegerOverflowFlags::nsw).getResult();
+Value KernelBuilder::both(Value x, Value y) {
+  if (!x || !y)
+    return x ? x : y;
+  if (std::optional<int64_t> left = Index(x).number())
+    return *left ? y : x;
+  if (std::optional<int64_t> right = Index(y).number())
+    return *right ? x : y;
+  return create<arith::AndIOp>(x, y);
 }
 
-Value KernelBuilder::scaled(Value v, Size by) {
-  return by == 1 || isZero(v) ? v : create<arith::MulIOp>(v, like(v, by), arith::IntegerOverflowFlags::nsw).getResult();
-}
-
-Value KernelBuilder::addressAt(Value at, const AccessFunction &function, int64_t align) {
-  if (isZero(at))
-    return like(at, 0);
-  Value sum = like(at, -function.start());
-  at = add(at, like(at, function.shift()));
-  if (function.step().isOpen())
-    return scaled(at, function.step());
-  for (const Digit &digit : function.digits()) {
-    if (digit.modulus && !digit.shift && align % digit.end() == 0)
-      continue;
-    int64_t unit = digit.unit, stride = digit.stride;
-    if (!digit.modulus && !digit.shift && align % unit == 0 && stride % unit == 0)
-      stride /= std::exchange(unit, 1);
-    Value term = unit == 1 ? at : create<arith::DivUIOp>(at, like(at, unit)).getResult();
-    if (digit.modulus)
-      term = create<arith::RemUIOp>(term, like(at, digit.modulus));
-    sum = add(sum, scaled(term, stride));
+Value KernelBuilder::prefixMask(Index count, int64_t lanes) {
+  if (std::optional<int64_t> number = count.number()) {
+    SmallVector<bool> bits(lanes);
+    std::fill_n(bits.begin(), std::clamp<int64_t>(*number, 0, lanes), true);
+    return constant(DenseElementsAttr::get(VectorType::get({lanes}, b.getI1Type()), bits));
   }
-  return sum;
-}
-
-Value KernelBuilder::both(Value x, Value y) { return !x ? y : !y ? x : create<arith::AndIOp>(x, y).getResult(); }
-
-Value KernelBuilder::prefixMask(int64_t count, int64_t lanes) {
-  SmallVector<bool> bits(lanes);
-  std::fill_n(bits.begin(), count, true);
-  return constant(DenseElementsAttr::get(VectorType::get({lanes}, b.getI1Type()), bits));
-}
-
-Value KernelBuilder::prefixMask(Value count, int64_t lanes) {
   auto type = VectorType::get({lanes}, b.getI32Type());
   auto numbers = llvm::to_vector(llvm::seq<int32_t>(0, static_cast<int32_t>(lanes)));
-  Value iota = constant(DenseElementsAttr::get(type, ArrayRef<int32_t>(numbers)));
-  if (isa<IndexType>(count.getType()))
-    count = create<arith::IndexCastOp>(b.getI32Type(), count);
-  return create<arith::CmpIOp>(arith::CmpIPredicate::slt, iota, create<vector::BroadcastOp>(type, count));
+  Value iota = constant(DenseElementsAttr::get(type, ArrayRef<int32_t>(numbers))), narrow = index(count);
+  if (isa<IndexType>(narrow.getType()))
+    narrow = create<arith::IndexCastOp>(b.getI32Type(), narrow);
+  return create<arith::CmpIOp>(arith::CmpIPredicate::slt, iota, create<vector::BroadcastOp>(type, narrow));
+}
+
+void KernelBuilder::choose(Value condition, function_ref<void()> then, function_ref<void()> otherwise) {
+  const std::optional<int64_t> known = condition ? Index(condition).number() : 1;
+  if (known && *known)
+    return then();
+  if (known)
+    return otherwise ? otherwise() : void();
+  auto choice = create<scf::IfOp>(condition, /*withElseRegion=*/static_cast<bool>(otherwise));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(choice.thenBlock());
+  then();
+  if (!otherwise)
+    return;
+  b.setInsertionPointToStart(choice.elseBlock());
+  otherwise();
 }
 
 KernelBuilder::Values KernelBuilder::chooseValues(Value condition, TypeRange types, function_ref<Values()> then,
@@ -137,8 +166,8 @@ KernelBuilder::Values KernelBuilder::loop(Value begin, Value end, Value step, Va
   return Values(loop.getResults());
 }
 
-void KernelBuilder::forRange(Value begin, Value end, function_ref<void(Value)> body, int64_t step) {
-  loop(begin, end, index(step), {}, [&](Value at, const Values &) {
+void KernelBuilder::forRange(Index begin, Index end, function_ref<void(Value)> body, Index step) {
+  loop(index(begin), index(end), index(step), {}, [&](Value at, const Values &) {
     body(at);
     return Values();
   });

@@ -1,18 +1,22 @@
-//===- KernelBuilder.h - Constants, indices and masks of a kernel --------===//
+//===- KernelBuilder.h - Indices, memory and control flow of a kernel -----===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
 // Base of the emitters of all recipes. Each constant, open size and captured scalar is emitted once, in the kernel's
-// entry.
+// entry. KernelBuilder.cpp has the kernel, constants and control flow, Index.cpp arithmetic, and Memory.cpp accesses of
+// a CPU to memory.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_BUILD_KERNELBUILDER_H
 #define QUERN_SCHEDULE_BUILD_KERNELBUILDER_H
 
+#include "Schedule/Build/Index.h"
 #include "Schedule/Build/Kernel.h"
 #include "Schedule/Problem/Digits.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinTypes.h"
 
 #include <utility>
@@ -27,34 +31,83 @@ public:
 
   explicit KernelBuilder(mlir::func::FuncOp problem) : b(problem.getContext()), loc(problem.getLoc()) {}
 
+  // The kernel.
+  /// Creates the kernel of `problem` after `after` and clones the problem's scalar code into it.
+  void beginKernel(mlir::func::FuncOp problem, mlir::Operation *after, const KernelTraits &traits,
+                   llvm::ArrayRef<mlir::Operation *> prologue);
+  /// Clones scalar code of a problem (loads from arguments, arithmetic, the constants it needs) to the insertion point,
+  /// and maps it in `kernel.arguments`.
+  void clonePrologue(mlir::func::FuncOp problem, llvm::ArrayRef<mlir::Operation *> prologue);
+  /// Emits the loop over a call's iterations and the kernel's end. The loop becomes `entry` and the insertion point.
+  mlir::scf::ForOp beginSpace();
+  /// Moves loop-invariant operations out of all loops, which no later pass does. Returns the kernel.
+  mlir::func::FuncOp finishKernel();
+
+  // Constants.
   Value constant(mlir::TypedAttr attr);
-  Value index(schedule::Size size);
-  /// Returns a size in the type of `other`, an index or an integer. An open size is an index.
-  Value like(Value other, schedule::Size size);
+  /// Returns a number, an open size or a value as a value. The first two are indices.
+  Value index(Index x);
+  /// Returns an index as a value of the type of `other`, an index or an integer. An open size is an index.
+  Value like(Value other, Index x);
   /// Broadcasts to all lanes; returns the scalar itself for 0 lanes.
   Value splat(mlir::TypedAttr scalar, int64_t lanes);
   Value zeros(Type type);
   /// Broadcasts a value from outside a body, or a constant in it, to all lanes; returns the scalar for 0 lanes.
   Value captured(Value scalar, int64_t lanes = 0);
 
-  // The functions below are for indices and for integers that represent indices.
+  // Arithmetic (Index.cpp). Numbers are folded, as are 0 and 1 where they have no effect. Operands of divisions are not
+  // negative. The overloads for values return a value of the same type.
   static bool isZero(Value v);
-  Value add(Value x, Value y);
-  Value add(Value x, int64_t y) { return y ? add(x, index(y)) : x; }
-  Value scaled(Value v, schedule::Size by);
-  /// Returns `count` times a size, as an index.
-  Value multiple(int64_t count, schedule::Size size) {
-    return size.isOpen() ? scaled(index(count), size) : index(count * size.known());
-  }
+  Index add(Index x, Index y);
+  Index sub(Index x, Index y);
+  Index mul(Index x, Index y);
+  Index floorDiv(Index x, Index y);
+  Index ceilDiv(Index x, int64_t y);
+  Index mod(Index x, Index y);
+  Index min(Index x, Index y);
+  Index max(Index x, Index y);
+  /// Returns the largest multiple of `step` that is at most x.
+  Index roundDown(Index x, int64_t step);
+  Value add(IsValue auto x, Index y) { return like(x, add(Index(x), y)); }
+  Value sub(IsValue auto x, Index y) { return like(x, sub(Index(x), y)); }
+  Value mul(IsValue auto x, Index y) { return like(x, mul(Index(x), y)); }
+  Value floorDiv(IsValue auto x, Index y) { return like(x, floorDiv(Index(x), y)); }
+  Value mod(IsValue auto x, Index y) { return like(x, mod(Index(x), y)); }
+  Value min(IsValue auto x, Index y) { return like(x, min(Index(x), y)); }
+  Value max(IsValue auto x, Index y) { return like(x, max(Index(x), y)); }
+  Value roundDown(IsValue auto x, int64_t step) { return like(x, roundDown(Index(x), step)); }
+  Value compare(mlir::arith::CmpIPredicate how, Index x, Index y);
+  Value isLess(Index x, Index y);
+  Value isAtMost(Index x, Index y);
+  Value isEqual(Index x, Index y) { return compare(mlir::arith::CmpIPredicate::eq, x, y); }
   /// Returns the address of index `at` of a loop, relative to the loop's start. `at` is a multiple of `align`.
   Value addressAt(Value at, const schedule::AccessFunction &function, int64_t align = 1);
 
-  /// Returns the conjunction of conditions or masks; null means true.
+  // Memory of a CPU (Memory.cpp).
+  /// Loads contiguous elements. Masked lanes are zero and are not read.
+  Value load(Value memref, Index at, int64_t lanes, Value mask = {});
+  /// Stores a vector. Masked lanes are not written. `streamed` requests a non-temporal store, whose address must be a
+  /// multiple of the vector's size.
+  void store(Value vector, Value memref, Index at, Value mask = {}, bool streamed = false);
+  /// Accesses the element at an index of a memref of rank 1, or the only one of a memref of rank 0.
+  Value loadScalar(Value memref, Index at);
+  void storeScalar(Value element, Value memref, Index at);
+  /// Prefetches a cache line into a level of the cache: 3 is the first, 2 the second. Addresses past the end are
+  /// harmless: a prefetch may name any memory.
+  void prefetch(Value memref, Index at, int32_t locality, bool isWrite = false);
+  /// Returns the address of an element, in bytes.
+  Value addressOf(Value memref, Index at);
+  /// Allocates a buffer in the kernel's frame, aligned to 64 bytes. limitFrame() moves large ones to scratch memory.
+  Value frameBuffer(int64_t elements, Type element);
+
+  // Masks and control flow.
+  /// Returns the conjunction of conditions or masks; null means true. Constant conditions are folded.
   Value both(Value x, Value y);
   /// Returns the mask of the first `count` of `lanes`. A run-time `count` (index or i32) may be negative or too large.
-  Value prefixMask(int64_t count, int64_t lanes);
-  Value prefixMask(Value count, int64_t lanes);
-
+  Value prefixMask(Index count, int64_t lanes);
+  /// Emits `then` under a condition, and `otherwise`, if given, under its opposite. A null condition always holds. If
+  /// the condition is a constant, only one of the two is emitted.
+  void choose(Value condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise = nullptr);
   /// Returns the results of `then` if the condition holds, otherwise those of `otherwise`. A null condition always
   /// holds.
   Values chooseValues(Value condition, mlir::TypeRange types, llvm::function_ref<Values()> then,
@@ -64,7 +117,7 @@ public:
   Values loop(Value begin, Value end, Value step, mlir::ValueRange initial,
               llvm::function_ref<Values(Value at, Values carried)> body);
   /// Emits a loop that carries no values.
-  void forRange(Value begin, Value end, llvm::function_ref<void(Value)> body, int64_t step = 1);
+  void forRange(Index begin, Index end, llvm::function_ref<void(Value)> body, Index step = 1);
 
   template <typename Op, typename... Args> auto create(Args &&...args) {
     return Op::create(b, loc, std::forward<Args>(args)...);
@@ -98,9 +151,12 @@ public:
   mlir::Operation *entry = nullptr;
 
 private:
+  /// Returns operands as values of one type.
+  std::pair<Value, Value> sameType(Index x, Index y);
+
   llvm::DenseMap<mlir::Attribute, Value> constants;
-  llvm::DenseMap<int64_t, Value> openSizes;                ///< by index in the list of sizes
-  llvm::DenseMap<std::pair<Value, int64_t>, Value> splats; ///< broadcasts of captured scalars
+  llvm::DenseMap<std::pair<int64_t, int64_t>, Value> openSizes; ///< by index in the list of sizes, and factor
+  llvm::DenseMap<std::pair<Value, int64_t>, Value> splats;      ///< broadcasts of captured scalars
 };
 
 } // namespace quern

@@ -115,8 +115,8 @@ void quern::transposeSquares(OpBuilder &b, Location loc, Type element, int64_t l
     network.direct(access);
 }
 
-Value quern::joinVectors(OpBuilder &b, Location loc, SmallVector<Value> vectors) {
-  while (vectors.size() > 1) {
+SmallVector<Value> quern::joinAdjacent(OpBuilder &b, Location loc, SmallVector<Value> vectors, int64_t count) {
+  for (; count > 1; count /= 2) {
     SmallVector<int64_t> lanes(2 * cast<VectorType>(vectors[0].getType()).getNumElements());
     std::iota(lanes.begin(), lanes.end(), 0);
     SmallVector<Value> wider;
@@ -124,7 +124,12 @@ Value quern::joinVectors(OpBuilder &b, Location loc, SmallVector<Value> vectors)
       wider.push_back(vector::ShuffleOp::create(b, loc, vectors[i], vectors[i + 1], lanes));
     vectors = std::move(wider);
   }
-  return vectors[0];
+  return vectors;
+}
+
+Value quern::joinVectors(OpBuilder &b, Location loc, SmallVector<Value> vectors) {
+  const auto count = static_cast<int64_t>(vectors.size());
+  return joinAdjacent(b, loc, std::move(vectors), count)[0];
 }
 
 namespace {

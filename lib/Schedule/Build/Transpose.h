@@ -45,6 +45,9 @@ void transposeSquares(mlir::OpBuilder &b, mlir::Location loc, mlir::Type element
 
 /// Concatenates vectors of one type, a power of two of them.
 mlir::Value joinVectors(mlir::OpBuilder &b, mlir::Location loc, llvm::SmallVector<mlir::Value> vectors);
+/// Concatenates each `count` adjacent vectors, a power of two.
+llvm::SmallVector<mlir::Value> joinAdjacent(mlir::OpBuilder &b, mlir::Location loc,
+                                            llvm::SmallVector<mlir::Value> vectors, int64_t count);
 
 /// interleaveVectors() alternates the elements of vectors of one type: the first of each, then the second of each.
 /// deinterleaveVectors() is the inverse.

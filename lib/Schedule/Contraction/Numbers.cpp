@@ -35,19 +35,3 @@ Value NumberEmitter::linear(int64_t offset, ArrayRef<Term> terms) {
     return index(offset);
   return offset ? shared<arith::AddIOp>(sum, index(offset)) : sum;
 }
-
-Value NumberEmitter::smaller(Value x, Value y) {
-  std::optional<int64_t> left = getConstantIntValue(x), right = getConstantIntValue(y);
-  return left && right ? index(std::min(*left, *right)) : create<arith::MinSIOp>(x, y).getResult();
-}
-
-Value NumberEmitter::larger(Value x, Value y) {
-  std::optional<int64_t> left = getConstantIntValue(x), right = getConstantIntValue(y);
-  return left && right ? index(std::max(*left, *right)) : create<arith::MaxSIOp>(x, y).getResult();
-}
-
-Value NumberEmitter::difference(Value x, Value y) {
-  if (std::optional<int64_t> right = getConstantIntValue(y))
-    return linear(-*right, {{x, 1}});
-  return create<arith::SubIOp>(x, y);
-}

@@ -37,10 +37,6 @@ protected:
         return found->second;
     return indices[key(b.getInsertionBlock())] = create<Op>(x, y, mlir::arith::IntegerOverflowFlags::nsw);
   }
-  // The functions below fold constants.
-  Value smaller(Value x, Value y);
-  Value larger(Value x, Value y);
-  Value difference(Value x, Value y);
 
 private:
   llvm::DenseMap<std::tuple<mlir::TypeID, mlir::Block *, Value, Value>, Value> indices; ///< results of shared()

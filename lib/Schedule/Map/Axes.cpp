@@ -84,7 +84,7 @@ LogicalResult AxisReader::findOp() {
 /// An open loop has the size of the destination's dim that it indexes.
 LogicalResult AxisReader::readExtents() {
   extents = own->extents;
-  if (fill && llvm::any_of(extents, [](Size extent) { return extent.isOpen(); }))
+  if (fill && anyOpen(extents))
     return fail("there is a fill, and sizes are known only at execution");
   OpOperand *destination = map.op.getDpsInitOperand(0);
   const Sizes shape = problem.sizes.layoutOf(destination->get()).shape;
@@ -200,8 +200,7 @@ LogicalResult AxisReader::cutLoop(unsigned loop) {
     functions.push_back(&operand.loops[loop]);
   Numbers cuts = commonCuts(functions); // none for an open loop, which no operand accesses in blocks
   llvm::erase_if(cuts, [&](int64_t cut) { return !extent.mayExceed(cut); });
-  if (!cuts.empty() &&
-      llvm::any_of(functions, [](const AccessFunction *function) { return function->step().isOpen(); }))
+  if (!cuts.empty() && anyOpen(llvm::map_to_vector(functions, [](const auto *function) { return function->step(); })))
     return fail("loop " + Twine(loop) +
                 " is split into blocks, and an operand's stride along it is known only at execution");
   cuts.insert(cuts.begin(), 1);
@@ -209,7 +208,7 @@ LogicalResult AxisReader::cutLoop(unsigned loop) {
   for (size_t i = 0; i < cuts.size(); ++i) {
     bool isLast = i + 1 == cuts.size();
     Axis axis{extent};
-    if (!extent.isOpen())
+    if (cuts.size() > 1)
       axis.extent = llvm::divideCeil(isLast ? extent.known() : cuts[i + 1], cuts[i]);
     for (Operand &operand : map.operands) {
       AccessFunction function = functionFromCut(operand.loops[loop], cuts[i], axis.extent, isLast);
@@ -249,7 +248,7 @@ void AxisReader::dropAxis(unsigned axis) {
 }
 
 bool AxisReader::canMerge(unsigned outer, unsigned inner) const {
-  if (outer == inner || map.axes[outer].extent.isOpen() || map.axes[inner].extent.isOpen())
+  if (outer == inner || anyOpen({map.axes[outer].extent, map.axes[inner].extent}))
     return false;
   const int64_t extent = map.axes[inner].extent.known();
   return llvm::all_of(map.operands, [&](const Operand &o) { return o.followsOn(outer, inner, extent); }) &&
@@ -310,11 +309,16 @@ LogicalResult AxisReader::read() {
 } // namespace
 
 bool MapProblem::hasOpenSizes() const {
-  auto isOpen = [](Size size) { return size.isOpen(); };
-  return llvm::any_of(axes, [](const Axis &axis) { return axis.extent.isOpen(); }) ||
-         llvm::any_of(operands, [&](const Operand &operand) {
-           return operand.offset.isOpen() || llvm::any_of(operand.strides, isOpen);
-         });
+  return anyOpen(llvm::map_to_vector(axes, [](const Axis &axis) { return axis.extent; })) ||
+         llvm::any_of(operands,
+                      [](const Operand &operand) { return operand.offset.isOpen() || anyOpen(operand.strides); });
+}
+
+int64_t MapProblem::points() const {
+  int64_t points = 1;
+  for (const Axis &axis : axes)
+    points *= axis.extent.known();
+  return points;
 }
 
 int64_t MapProblem::widestBits() const {
@@ -344,6 +348,15 @@ int64_t LaneGroup::sum(int64_t lane, ArrayRef<int64_t> perAxis) const {
   int64_t sum = 0;
   for (const Part &part : parts) {
     sum += lane % part.count * perAxis[part.axis];
+    lane /= part.count;
+  }
+  return sum;
+}
+
+int64_t LaneGroup::sum(int64_t lane, ArrayRef<Size> strides) const {
+  int64_t sum = 0;
+  for (const Part &part : parts) {
+    sum += lane % part.count * strides[part.axis].known();
     lane /= part.count;
   }
   return sum;

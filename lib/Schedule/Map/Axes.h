@@ -65,9 +65,12 @@ struct MapProblem {
 
   Operand &destination() { return operands.back(); }
   const Operand &destination() const { return operands.back(); }
+  bool isRead(unsigned operand) const { return operand + 1 < operands.size() || readsOld; }
   bool writesPadding() const { return static_cast<bool>(padding); }
   /// Returns true if an extent, a stride or an offset is known only at execution.
   bool hasOpenSizes() const;
+  /// Returns the product of the extents, which are numbers.
+  int64_t points() const;
   /// Returns the bits of the widest type among operands and results of the body, which determines the lanes of a
   /// vector.
   int64_t widestBits() const;

@@ -51,6 +51,8 @@ struct LaneGroup {
   /// Returns Σ index(lane)[part] · perAxis[part's axis]: the offset of a lane's address, or of its share of a limit,
   /// from lane 0.
   int64_t sum(int64_t lane, llvm::ArrayRef<int64_t> perAxis) const;
+  /// Returns the offset of a lane for strides that are numbers along the parts.
+  int64_t sum(int64_t lane, llvm::ArrayRef<Size> strides) const;
 };
 
 } // namespace quern::schedule::maps

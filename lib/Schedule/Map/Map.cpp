@@ -9,7 +9,7 @@
 #include "Schedule/Map/Map.h"
 
 #include "Schedule/Map/Cpu/Emitter.h"
-#include "Schedule/Map/Cpu/Open.h"
+#include "Schedule/Map/Cpu/Variants.h"
 
 using namespace mlir;
 using namespace quern;
@@ -26,13 +26,12 @@ FailureOr<SmallVector<func::FuncOp>> quern::scheduleMap(const Problem &problem, 
   };
   if (failed(maps::readMap(problem, map, reason)))
     return refuse();
+  maps::MapPlan plan(map, strategy);
   if (map.hasOpenSizes()) {
-    maps::OpenMapPlan plan(map, strategy);
     if (failed(maps::planOpen(plan, reason)))
       return refuse();
-    return SmallVector<func::FuncOp>{maps::emitOpen(plan)};
+    return SmallVector<func::FuncOp>{maps::VariantEmitter(plan).emit()};
   }
-  maps::MapPlan plan(map, strategy);
   maps::planMap(plan);
   return SmallVector<func::FuncOp>{maps::MapEmitter(plan).emit()};
 }

@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 //
 // An extent, stride or offset is a number, or it is open: known only at execution and stored in the kernel's list of
-// sizes. A Size has no arithmetic: code that needs a number checks isOpen() and then calls known().
+// sizes. The only arithmetic of a Size is multiplication by a number. Emitters compute with an Index (Build/Index.h).
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_PROBLEM_SIZE_H
 #define QUERN_SCHEDULE_PROBLEM_SIZE_H
@@ -24,7 +24,7 @@ namespace quern::schedule {
 /// do not overflow.
 inline constexpr int64_t endOfNumbers = int64_t(1) << 50;
 
-/// A number, or an open size. KernelBuilder::index() turns either into a value.
+/// A number, or a multiple of an open size. KernelBuilder::index() turns either into a value.
 class Size {
 public:
   constexpr Size(int64_t number = 0) : number(number) {} // NOLINT(google-explicit-constructor): every number is a size
@@ -45,6 +45,9 @@ public:
     assert(atRunTime && number >= 0 && "a number has no index in the list of sizes");
     return number;
   }
+  /// Returns the factor by which an open size is multiplied.
+  constexpr int64_t openFactor() const { return factor; }
+  constexpr Size operator*(int64_t by) const { return atRunTime && by ? Size(number, true, factor * by) : number * by; }
   /// Returns the number, or the value that cost estimates assume for an open extent.
   constexpr int64_t typical() const { return atRunTime ? 1000 : number; }
 
@@ -66,22 +69,29 @@ public:
   /// An order for keys and for strides: open sizes come after all numbers, and lower indices after higher ones, because
   /// dims usually appear in the order of memory. Code that needs a bound handles open sizes explicitly.
   friend constexpr auto operator<=>(const Size &a, const Size &b) {
-    return a.atRunTime != b.atRunTime ? a.atRunTime <=> b.atRunTime
-           : a.atRunTime              ? b.number <=> a.number
-                                      : a.number <=> b.number;
+    return a.atRunTime != b.atRunTime            ? a.atRunTime <=> b.atRunTime
+           : a.atRunTime && a.number != b.number ? b.number <=> a.number
+           : a.atRunTime                         ? a.factor <=> b.factor
+                                                 : a.number <=> b.number;
   }
   friend auto operator<=>(const Size &, int64_t) = delete;
   /// Returns the more specific of two sizes that are equal at execution: a number, else an open size with an index.
   friend constexpr Size moreSpecific(Size a, Size b) { return a.isOpen() && (!b.isOpen() || a.isUntold()) ? b : a; }
 
 private:
-  constexpr Size(int64_t number, bool isOpen) : number(number), atRunTime(isOpen) {}
-  int64_t number; ///< the size; if it is open, its index, or -1 if it has none
+  constexpr Size(int64_t number, bool isOpen, int64_t factor = 1) : number(number), factor(factor), atRunTime(isOpen) {}
+  int64_t number;     ///< the size; if it is open, its index, or -1 if it has none
+  int64_t factor = 1; ///< multiplies an open size; 1 for a number
   bool atRunTime = false;
 };
 
 using Sizes = llvm::SmallVector<Size, 6>;
 using Numbers = llvm::SmallVector<int64_t, 6>;
+
+/// Returns true if some size is open.
+inline bool anyOpen(llvm::ArrayRef<Size> sizes) {
+  return llvm::any_of(sizes, [](Size size) { return size.isOpen(); });
+}
 
 /// Converts sizes that are all known.
 inline Numbers knownOf(llvm::ArrayRef<Size> sizes) {

@@ -151,7 +151,7 @@ Value RowEmitter::rowBase(const Access &access) {
       auto include = [&](Value term) { sum = sum ? add(sum, term) : term; };
       for (auto [at, stride] : llvm::zip_equal(parallel, access.strides))
         if (stride != 0)
-          include(scaled(at, stride));
+          include(mul(at, stride));
       for (auto &[dim, function] : access.nonlinear)
         include(addressAt(parallel[dim], function));
       if (!sum)

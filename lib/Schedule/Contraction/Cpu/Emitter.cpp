@@ -31,14 +31,11 @@ func::FuncOp ContractionEmitter::emit() {
   traits.plan = plan.text();
   traits.space = plan.tiles * plan.chunks;
   if (chain.rows.isOpen())
-    traits.factors = {chain.rows.openIndex(), plan.chunkRows};
+    traits.space.addLoop(chain.rows, plan.chunkRows);
   traits.nsPerIteration = plan.nsPerIteration();
   int64_t scratchElements = plan.scratchElements();
   traits.scratchBytes = plan.scratchBytes;
-  kernel = makeKernel(problem, problem, traits);
-  b.setInsertionPointToEnd(&kernel.function.getBody().front());
-  clonePrologue(b, kernel, problem, chain.prologue,
-                [&](Size size) { return create<arith::ConstantIndexOp>(size.known()); });
+  beginKernel(problem, problem, traits, chain.prologue);
   const AtOperation scope(*this, chain.products[0].loc());
   const bool takesSeveral = plan.slices && plan.slices->tiles > 1;
   scf::ForOp loop = takesSeveral ? makeSlicedLoop() : create<scf::ForOp>(kernel.begin(), kernel.end(), index(1));
@@ -64,8 +61,7 @@ func::FuncOp ContractionEmitter::emit() {
     emitSlicedLoop(loop.getInductionVar());
   else
     emitIteration(loop.getInductionVar());
-  kernel.function.walk([](scf::ForOp inner) { moveLoopInvariantCode(inner); });
-  return kernel.function;
+  return finishKernel();
 }
 
 void ContractionEmitter::emitIteration(Value iteration) {
@@ -80,7 +76,7 @@ void ContractionEmitter::emitIteration(Value iteration) {
   if (plan.tail != Tail::Separate || plan.tiles == 1)
     return emitTile(here, chunk, plan.tail == Tail::Separate);
   Value isLast = create<arith::CmpIOp>(arith::CmpIPredicate::eq, here, index(plan.tiles - 1));
-  choose(b, loc, isLast, [&] { emitTile(here, chunk, true); }, [&] { emitTile(here, chunk, false); });
+  choose(isLast, [&] { emitTile(here, chunk, true); }, [&] { emitTile(here, chunk, false); });
 }
 
 /// Returns the mask of a vector's existing columns, each repeated `perColumn` times.
@@ -190,7 +186,7 @@ ContractionEmitter::RowRange ContractionEmitter::rowsOf(Value chunk) {
   if (plan.chunks == 1)
     return {index(0), index(chain.rows)};
   Value first = linear(0, {{chunk, plan.blocksPerChunk}});
-  return {firstRowOf(first), firstRowOf(smaller(linear(plan.blocksPerChunk, {{first, 1}}), index(plan.blocks)))};
+  return {firstRowOf(first), firstRowOf(min(linear(plan.blocksPerChunk, {{first, 1}}), index(plan.blocks)))};
 }
 
 /// Emits the rows of one of several chunks.

@@ -28,7 +28,7 @@ void ContractionEmitter::emitScratchRows(Value begin, Value end) {
     if (!mayMiss(plan.columnVectors - 1))
       return forCount(0, plan.columnVectors, emitVector);
     Value left = create<arith::DivUIOp>(linear(plan.columns() + plan.lanes - 1, {{tile.first, -1}}), index(plan.lanes));
-    return forRange(index(0), smaller(left, index(plan.columnVectors)), emitVector);
+    return forRange(index(0), min(left, index(plan.columnVectors)), emitVector);
   }
   int64_t whole = tile.count / plan.lanes;
   forCount(0, whole, [&](Value vector) {
@@ -96,7 +96,7 @@ void ContractionEmitter::transpose(const ContractionPlan::TransposedInput &trans
   forRange(
       begin, end,
       [&](Value at) {
-        Value row = smaller(at, index(chain.rows.known() - unit));
+        Value row = min(at, index(chain.rows.known() - unit));
         auto gather = [&](Value, int64_t column) {
           Values pieces;
           for (; column < plan.lanes; column += unit) {

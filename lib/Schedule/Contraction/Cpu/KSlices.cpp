@@ -37,9 +37,9 @@ void ContractionEmitter::forTiles(TileRange tiles, function_ref<void()> body) {
   if (plan.tiles == 1 || (slices.tiles == 1 && !isLastApart))
     return emit(first, isLastApart);
   Value last = index(plan.tiles - 1);
-  forRange(first, isLastApart ? smaller(end, last) : end, [&](Value number) { emit(number, false); });
+  forRange(first, isLastApart ? min(end, last) : end, [&](Value number) { emit(number, false); });
   if (isLastApart)
-    forRange(larger(first, last), end, [&](Value number) { emit(number, true); });
+    forRange(max(first, last), end, [&](Value number) { emit(number, true); });
 }
 
 /// Creates a loop over groups of tiles if all rows are one chunk, otherwise over chunks.
@@ -55,12 +55,11 @@ scf::ForOp ContractionEmitter::makeSlicedLoop() {
 void ContractionEmitter::emitSlicedLoop(Value at) {
   const int64_t together = plan.slices->tiles;
   if (plan.chunks == 1)
-    return emitSlices({at, smaller(linear(together, {{at, 1}}), kernel.end())}, index(0));
-  Value begin = larger(linear(0, {{kernel.begin(), 1}, {at, -plan.tiles}}), index(0)),
-        end = smaller(linear(0, {{kernel.end(), 1}, {at, -plan.tiles}}), index(plan.tiles));
+    return emitSlices({at, min(linear(together, {{at, 1}}), kernel.end())}, index(0));
+  Value begin = max(linear(0, {{kernel.begin(), 1}, {at, -plan.tiles}}), index(0)),
+        end = min(linear(0, {{kernel.end(), 1}, {at, -plan.tiles}}), index(plan.tiles));
   forRange(
-      begin, end, [&](Value first) { emitSlices({first, smaller(linear(together, {{first, 1}}), end)}, at); },
-      together);
+      begin, end, [&](Value first) { emitSlices({first, min(linear(together, {{first, 1}}), end)}, at); }, together);
 }
 
 void ContractionEmitter::emitSlices(TileRange tiles, Value chunk) {
@@ -84,7 +83,7 @@ void ContractionEmitter::emitSlices(TileRange tiles, Value chunk) {
 /// Computes one slice of K, or all of K, for the tiles of an iteration.
 void ContractionEmitter::emitPart(TileRange tiles, Value chunk, RowRange rows, Value begin) {
   const KSlices &slices = *plan.slices;
-  slice = {begin, smaller(linear(slices.steps, {{begin, 1}}), index(slices.product.steps())), {}, {}};
+  slice = {begin, min(linear(slices.steps, {{begin, 1}}), index(slices.product.steps())), {}, {}};
   if (slices.hasLhs)
     copyLhs(rows);
   forTiles(tiles, [&] {
@@ -132,10 +131,10 @@ void ContractionEmitter::forSteps(function_ref<void(Value step, ArrayRef<Value> 
     return forRange(slice.begin, slice.end, [&](Value k) { body(k, k); });
   const bool isOdd = slices.wholeSteps < slices.product.steps();
   Value whole = index(slices.wholeSteps);
-  forRange(slice.begin, isOdd ? smaller(slice.end, whole) : slice.end,
+  forRange(slice.begin, isOdd ? min(slice.end, whole) : slice.end,
            [&](Value step) { body(step, {linear(0, {{step, 2}}), linear(1, {{step, 2}})}); });
   if (isOdd)
-    forRange(larger(slice.begin, whole), slice.end, [&](Value step) { body(step, linear(0, {{step, 2}})); });
+    forRange(max(slice.begin, whole), slice.end, [&](Value step) { body(step, linear(0, {{step, 2}})); });
 }
 
 /// Returns a vector in the form in which a copy stores it.
@@ -160,12 +159,12 @@ void ContractionEmitter::copyLhs(RowRange rows) {
   const Product &from = chain.products[0], &to = slices.product;
   Value copy = copiesAt(slices.lhsCopy, slices.steps * slices.lhsStride, plan.copied(to.lhs)),
         source = kernel.arguments.lookup(from.lhs.base);
-  Value lastRow = difference(rows.end, index(plan.lanes));
+  Value lastRow = sub(rows.end, index(plan.lanes));
   forSteps([&](Value step, ArrayRef<Value> k) {
     forRange(
         rows.begin, rows.end,
         [&](Value at) {
-          Value row = smaller(at, lastRow);
+          Value row = min(at, lastRow);
           Value v = copyOf(from.lhs, to.lhs, k, [&](Value element) {
             Value place = linear(from.lhs.offset, {{row, from.lhsRow}, {element, from.reduced[0].lhs}});
             return loadVector(source, place, plan.lanes, Value(), plan.lanes);

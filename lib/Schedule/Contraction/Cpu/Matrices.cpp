@@ -70,23 +70,22 @@ void ContractionEmitter::startMatrices() {
 
 void ContractionEmitter::emitMatrixChunk(Value chunk) {
   Value begin = linear(0, {{chunk, plan.chunkRows}});
-  Value end = smaller(linear(plan.chunkRows, {{begin, 1}}), index(chain.rows));
-  Value lastRow = difference(end, matrixHeight);
-  chunkRow = smaller(begin, lastRow);
+  Value end = min(linear(plan.chunkRows, {{begin, 1}}), index(chain.rows));
+  Value lastRow = sub(end, matrixHeight);
+  chunkRow = min(begin, lastRow);
   for (const ContractionPlan::Step &step : plan.steps())
     copyLeftSteps(step, end);
   int64_t height = plan.matrices->height;
-  Value count =
-      height && plan.chunks == 1
-          ? index((chain.rows.known() + height - 1) / height)
-          : create<arith::DivUIOp>(difference(linear(-1, {{end, 1}, {matrixHeight, 1}}), begin), matrixHeight);
+  Value count = height && plan.chunks == 1
+                    ? index((chain.rows.known() + height - 1) / height)
+                    : create<arith::DivUIOp>(sub(linear(-1, {{end, 1}, {matrixHeight, 1}}), begin), matrixHeight);
   for (int64_t first = 0; first < plan.perRow; first += plan.matrices->across)
     forMatrices(count, [&](Value from, int64_t down) {
       MatrixBlock block{{}, first, std::min(plan.matrices->across, plan.perRow - first)};
       for (int64_t i = 0; i < down; ++i) {
         Value at = linear(i, {{from, 1}}),
               row = height ? linear(0, {{at, height}}) : create<arith::MulIOp>(at, matrixHeight).getResult();
-        block.rows.push_back(smaller(linear(0, {{begin, 1}, {row, 1}}), lastRow));
+        block.rows.push_back(min(linear(0, {{begin, 1}, {row, 1}}), lastRow));
       }
       emitMatrixBlock(block);
     });

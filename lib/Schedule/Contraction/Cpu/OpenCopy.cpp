@@ -62,7 +62,7 @@ void OpenEmitter::copyRuns(Range k) {
   };
   Value isWhole = create<arith::CmpIOp>(arith::CmpIPredicate::eq, count, index(plan.width()));
   choose(
-      b, loc, isWhole,
+      isWhole,
       [&] {
         forSteps(k, [&](Value step, bool isWhole) {
           prefetchRhs(step);
@@ -81,8 +81,8 @@ void OpenEmitter::copyRuns(Range k) {
 /// Copies columns that are contiguous along K: squares if all lanes exist, otherwise single elements.
 void OpenEmitter::copyTransposed(Range k) {
   const int64_t unit = transposeUnit(own.rhs.element());
-  Value length = difference(k.end, k.begin);
-  Value end = difference(k.end, create<arith::RemUIOp>(length, index(unit)));
+  Value length = sub(k.end, k.begin);
+  Value end = sub(k.end, create<arith::RemUIOp>(length, index(unit)));
   forRange(index(0), whole, [&](Value vector) {
     forRange(k.begin, end, [&](Value at) { copySquare(vector, at, k.begin); }, unit);
     copyElements(vector, {end, k.end}, k.begin);
@@ -116,7 +116,7 @@ void OpenEmitter::copySquare(Value vector, Value k, Value partBegin) {
 void OpenEmitter::copyElements(Value vector, Range k, Value partBegin) {
   const auto one = VectorType::get({1}, own.rhs.element());
   Value first = linear(0, {{vector, plan.lanes}});
-  Value exist = smaller(difference(count, first), index(plan.lanes));
+  Value exist = min(sub(count, first), index(plan.lanes));
   if (plan.makesPairs)
     return forSteps(k,
                     [&](Value step, bool isWhole) { copyPair(vector, step, partBegin, exist, /*hasSecond=*/isWhole); });

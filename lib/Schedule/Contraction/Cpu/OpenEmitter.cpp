@@ -25,50 +25,35 @@ func::FuncOp OpenEmitter::emit() {
   traits.name = (problem.getName() + "_kernel").str();
   traits.plan = plan.text();
   traits.scratchBytes = plan.scratchBytes;
-  auto count = [&](Size size, int64_t of) {
-    if (size.isOpen())
-      traits.factors.append({size.openIndex(), of});
-    else
-      traits.space *= llvm::divideCeil(size.known(), of);
-  };
-  if (!plan.panel)
-    count(chain.columns, plan.width());
-  else if (plan.panel < plan.width())
-    count(chain.columns, plan.width() / plan.panel);
-  else
-    count(chain.columns, 1), traits.space *= plan.panel / plan.width();
-  count(chain.rows, plan.chunkRows);
+  if (plan.panel > plan.width())
+    traits.space = plan.panel / plan.width();
+  traits.space.addLoop(chain.columns, plan.panel ? std::max<int64_t>(1, plan.width() / plan.panel) : plan.width());
+  traits.space.addLoop(chain.rows, plan.chunkRows);
   constexpr double usualRows = 32, usualSteps = 256;
   traits.nsPerIteration = usualRows * usualSteps * static_cast<double>(plan.vectors) * plan.strategy.nsPerOperation;
-  kernel = makeKernel(problem, problem, traits);
-  b.setInsertionPointToEnd(&kernel.function.getBody().front());
-  clonePrologue(b, kernel, problem, chain.prologue, [&](Size size) { return index(size); });
+  beginKernel(problem, problem, traits, chain.prologue);
   const AtOperation scope(*this, own.loc());
-  auto loop = create<scf::ForOp>(kernel.begin(), kernel.end(), index(1));
-  entry = loop;
-  create<func::ReturnOp>();
+  auto loop = beginSpace();
   if (!plan.panel)
     atEntry([&] {
       sums = view(0, plan.chunkRows * plan.width(), plan.waitingType());
       copy = view(plan.copyBytes, plan.wholeSteps * plan.width(), plan.copyType());
       return sums;
     });
-  b.setInsertionPointToStart(loop.getBody());
   emitIteration(loop.getInductionVar());
-  kernel.function.walk([](scf::ForOp inner) { moveLoopInvariantCode(inner); });
-  return kernel.function;
+  return finishKernel();
 }
 
 void OpenEmitter::emitIteration(Value iteration) {
-  Value chunks = atEntry([&] { return ceilDiv(chain.rows, plan.chunkRows); });
+  Value chunks = atEntry([&] { return index(ceilDiv(chain.rows, plan.chunkRows)); });
   Value tile = create<arith::DivUIOp>(iteration, chunks), chunk = create<arith::RemUIOp>(iteration, chunks);
   tileColumn = linear(0, {{tile, plan.width()}});
   Value columns = plan.panel ? linear(0, {{index(chain.columns), plan.panel}}) : index(chain.columns);
-  count = smaller(difference(columns, tileColumn), index(plan.width()));
+  count = min(sub(columns, tileColumn), index(plan.width()));
   whole = create<arith::DivUIOp>(count, index(plan.lanes));
   started = create<arith::DivUIOp>(linear(plan.lanes - 1, {{count, 1}}), index(plan.lanes));
   rows.begin = linear(0, {{chunk, plan.chunkRows}});
-  rows.end = smaller(linear(plan.chunkRows, {{rows.begin, 1}}), index(chain.rows));
+  rows.end = min(linear(plan.chunkRows, {{rows.begin, 1}}), index(chain.rows));
   const Range all{index(0), index(own.reduced[0].extent)};
   if (plan.panel)
     return sumPart(all, Rhs::InPanels, Sums::Done);
@@ -84,12 +69,12 @@ void OpenEmitter::emitIteration(Value iteration) {
   if (plan.hasDots)
     isWhole = create<arith::SelectOp>(hasFewRows, create<arith::ConstantOp>(b.getBoolAttr(false)), isWhole);
   choose(
-      b, loc, isWhole,
+      isWhole,
       [&] {
         if (own.isStrided())
           emitCopied();
         else
-          choose(b, loc, hasFewRows, [&] { emitWhole(all, plan.fewHeights, Rhs::InPlace); }, emitCopied);
+          choose(hasFewRows, [&] { emitWhole(all, plan.fewHeights, Rhs::InPlace); }, emitCopied);
       },
       [&] { emitInParts(isFull, hasFewRows); });
 }
@@ -105,8 +90,7 @@ void OpenEmitter::emitInParts(Value isFull, Value hasFewRows) {
   startSums();
   auto forParts = [&](int64_t length, function_ref<void(Range)> body) {
     Value depth = index(own.reduced[0].extent);
-    forRange(
-        index(0), depth, [&](Value begin) { body({begin, smaller(linear(length, {{begin, 1}}), depth)}); }, length);
+    forRange(index(0), depth, [&](Value begin) { body({begin, min(linear(length, {{begin, 1}}), depth)}); }, length);
   };
   auto emitParts = [&] {
     forParts(plan.steps, [&](Range k) {
@@ -115,10 +99,10 @@ void OpenEmitter::emitInParts(Value isFull, Value hasFewRows) {
     });
   };
   if (plan.hasDots)
-    choose(b, loc, hasFewRows, [&] { forParts(plan.steps * plan.lanes, [&](Range k) { emitDots(k); }); }, emitParts);
+    choose(hasFewRows, [&] { forParts(plan.steps * plan.lanes, [&](Range k) { emitDots(k); }); }, emitParts);
   else if (!own.isStrided())
     choose(
-        b, loc, both(hasFewRows, isFull),
+        both(hasFewRows, isFull),
         [&] {
           forParts(plan.steps, [&](Range k) {
             forBlocks(plan.fewHeights, [&](Value row, int64_t height) {
@@ -134,7 +118,7 @@ void OpenEmitter::emitInParts(Value isFull, Value hasFewRows) {
 
 /// Emits dots along K for few rows.
 void OpenEmitter::emitDots(Range k) {
-  Value end = difference(count, create<arith::RemUIOp>(count, index(plan.dotColumns)));
+  Value end = sub(count, create<arith::RemUIOp>(count, index(plan.dotColumns)));
   auto dots = [&](Value from, Value to, int64_t columns) {
     forRange(
         from, to,
@@ -157,7 +141,7 @@ Value OpenEmitter::addTo(Value waiting, Value sum) {
 
 /// Sums some rows and columns: by vectors along K, then the remainder of K.
 void OpenEmitter::emitDots(Range k, Value row, int64_t height, Value column, int64_t columns) {
-  Value whole = difference(k.end, create<arith::RemUIOp>(difference(k.end, k.begin), index(plan.lanes)));
+  Value whole = sub(k.end, create<arith::RemUIOp>(sub(k.end, k.begin), index(plan.lanes)));
   auto sumAlong = [&](Value begin, Value end, int64_t lanes) {
     auto load = [&](const Product::Factor &factor, Value at) {
       auto type = VectorType::get({lanes}, factor.element());
@@ -211,8 +195,8 @@ void OpenEmitter::forSteps(Range k, Values &carried, StepBody body) {
   const int64_t length = plan.stepLength();
   Value left, end = k.end;
   if (length > 1) {
-    left = create<arith::RemUIOp>(difference(k.end, k.begin), index(length));
-    end = difference(k.end, left);
+    left = create<arith::RemUIOp>(sub(k.end, k.begin), index(length));
+    end = sub(k.end, left);
   }
   auto take = [&](Value to, int64_t elements) {
     carried = loop(elements < length ? end : k.begin, to, index(elements), carried,
@@ -237,7 +221,7 @@ void OpenEmitter::forSteps(Range k, function_ref<void(Value, bool)> body) {
 void OpenEmitter::sumPart(Range k, Rhs from, Sums sumsOf) {
   Value fillsTile = create<arith::CmpIOp>(arith::CmpIPredicate::eq, started, index(plan.vectors));
   choose(
-      b, loc, fillsTile,
+      fillsTile,
       [&] {
         forBlocks(plan.heights, [&](Value row, int64_t height) {
           emitBlock({row, height, {index(0), plan.vectors}, k, from, sumsOf});
@@ -257,7 +241,7 @@ void OpenEmitter::forBlocks(ArrayRef<int64_t> heights, function_ref<void(Value, 
   for (int64_t height : heights) {
     Value to = rows.end;
     if (height > 1)
-      to = difference(rows.end, create<arith::RemUIOp>(difference(rows.end, from), index(height)));
+      to = sub(rows.end, create<arith::RemUIOp>(sub(rows.end, from), index(height)));
     forRange(from, to, [&](Value row) { body(row, height); }, height);
     from = to;
   }

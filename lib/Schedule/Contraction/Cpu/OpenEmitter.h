@@ -48,9 +48,6 @@ private:
     Values places = {};   ///< addresses of waiting sums
     Values inPanels = {}; ///< address of each vector at the first step
   };
-  Value ceilDiv(Size size, int64_t by) {
-    return create<mlir::arith::DivUIOp>(linear(by - 1, {{index(size), 1}}), index(by));
-  }
   Value view(int64_t bytes, int64_t elements, mlir::Type element) {
     auto type = mlir::MemRefType::get({elements}, element);
     return create<mlir::memref::ViewOp>(type, kernel.scratch, index(bytes), mlir::ValueRange());

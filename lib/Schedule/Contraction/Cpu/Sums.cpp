@@ -154,7 +154,7 @@ Value ContractionEmitter::endOfWholeGroups(Value begin, Value end, int64_t steps
   const std::optional<int64_t> from = getConstantIntValue(begin), to = getConstantIntValue(end);
   if (from && to)
     return index(*to - (*to - *from) % steps);
-  return difference(end, create<arith::RemUIOp>(difference(end, begin), index(steps)));
+  return sub(end, create<arith::RemUIOp>(sub(end, begin), index(steps)));
 }
 
 /// Emits a loop that carries the live sums.
@@ -256,7 +256,7 @@ void ContractionEmitter::emitSteps(const ContractionPlan::Step &step, const Buff
   }
   auto lhsAtStep = [&](int64_t which) {
     LhsOfRows lhs;
-    for (int64_t i = 0; i < ceilDiv(rows, rowsOfDot(dot)); ++i)
+    for (int64_t i = 0; i < contractions::ceilDiv(rows, rowsOfDot(dot)); ++i)
       if (isPatch(dot))
         lhs.push_back({patches[static_cast<size_t>(which)][static_cast<size_t>(i)]});
       else
@@ -349,7 +349,7 @@ void ContractionEmitter::emitStep(const ContractionPlan::Step &step, const Buffe
   bool addsShift = sumsShift(step, sums.size(), rows);
   const bool isShiftAlone = !rows && 2 * plan.perRow >= plan.strategy.registers;
   if (((rows == 1 || isPatch(dot)) && !addsShift) || isShiftAlone) {
-    auto lhs = llvm::map_to_vector(llvm::seq<int64_t>(0, ceilDiv(rows, rowsOfDot(dot))), lhsOfUnit);
+    auto lhs = llvm::map_to_vector(llvm::seq<int64_t>(0, contractions::ceilDiv(rows, rowsOfDot(dot))), lhsOfUnit);
     if (isShiftAlone)
       lhs.push_back(prepareShift(b, first, plan.lanes));
     return loadStep(step, buffers, k, rows, [&](const Loaded &rhs) {
@@ -363,7 +363,7 @@ void ContractionEmitter::emitStep(const ContractionPlan::Step &step, const Buffe
     for (const Loaded &rhs : vectors)
       addTo(sums, i, dot, lhs, rhs);
   };
-  for (int64_t i = 0; i < ceilDiv(rows, rowsOfDot(dot)); ++i)
+  for (int64_t i = 0; i < contractions::ceilDiv(rows, rowsOfDot(dot)); ++i)
     addRow(i, lhsOfUnit(i));
   if (addsShift)
     addRow(rows, prepareShift(b, first, plan.lanes));

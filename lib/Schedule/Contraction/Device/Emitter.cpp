@@ -31,9 +31,9 @@ func::FuncOp DeviceEmitter::emit() {
   traits.plan = plan.text();
   traits.space = (chain.columns.isOpen() ? 1 : plan.tiles) * plan.rowGroups;
   if (chain.rows.isOpen())
-    traits.factors.append({chain.rows.openIndex(), plan.rowsOfGroup()});
+    traits.space.addLoop(chain.rows, plan.rowsOfGroup());
   if (chain.columns.isOpen())
-    traits.factors.append({chain.columns.openIndex(), plan.width()});
+    traits.space.addLoop(chain.columns, plan.width());
   traits.groupSize = plan.group();
   traits.subGroupSize = plan.subGroup == 1 ? 0 : plan.subGroup;
   kernel = makeKernel(problem, problem, traits);
@@ -45,7 +45,7 @@ func::FuncOp DeviceEmitter::emit() {
                                   : create<gpu::LaneIdOp>(IntegerAttr()).getResult();
   entry = item.getDefiningOp();
   lane = plan.subGroup == 1 ? index(0) : item;
-  clonePrologue(b, kernel, problem, chain.prologue, [&](Size size) { return index(size); });
+  clonePrologue(problem, chain.prologue);
   emitPlace(item);
   makePanels();
   Values sums(static_cast<size_t>(plan.rows * plan.perRow()),
@@ -117,7 +117,7 @@ void DeviceEmitter::finish(ArrayRef<Value> sums) {
     for (int64_t r = 0; r < plan.rows; ++r)
       for (int64_t v = 0; v < plan.vectors; ++v) {
         Point point{linear(r, {{firstRow, 1}}), columns[v]};
-        choose(b, loc, exists(point),
+        choose(exists(point),
                [&] { emitPoint(point, [&](unsigned accumulator) { return sums[sumIndex(r, accumulator, v)]; }); });
       }
     return;
@@ -155,7 +155,7 @@ void DeviceEmitter::emitPointsOfMemory(Value memory, Value base) {
       }
       return sum;
     };
-    choose(b, loc, exists(point), [&] { emitPoint(point, sumOf); });
+    choose(exists(point), [&] { emitPoint(point, sumOf); });
   };
   forRange(part, hidden(index(plan.rows * plan.vectors)), body, plan.parts);
 }

@@ -156,7 +156,7 @@ void DeviceEmitter::emitPanels(Current &own, Value begin, Value end, Values &sum
     own.first = linear(0, {{begin, 1}, {at, 1}});
     Value count = index(steps);
     if (!hasWholePanels(own))
-      count = difference(least(linear(steps, {{own.first, 1}}), end), least(own.first, end));
+      count = sub(least(linear(steps, {{own.first, 1}}), end), least(own.first, end));
     if (own.product.isStrided())
       copyColumns(own, count);
     else
@@ -230,7 +230,7 @@ void DeviceEmitter::emitSteps(const Current &own, Value begin, Value end, Values
   int64_t steps = own.plan.steps;
   Value whole = end;
   if (!innerSteps(own.product).isMultipleOf(steps))
-    whole = difference(end, create<arith::RemUIOp>(difference(end, begin), index(steps)));
+    whole = sub(end, create<arith::RemUIOp>(sub(end, begin), index(steps)));
   carry(begin, whole, steps, sums, [&](Value k) { emitStep(own, k, steps, sums); });
   if (whole != end)
     carry(whole, end, 1, sums, [&](Value k) { emitStep(own, k, 0, sums); });

@@ -9,50 +9,10 @@
 //===----------------------------------------------------------------------===//
 #include "Schedule/Map/Cpu/Emitter.h"
 
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/IR/Matchers.h"
-
 using namespace mlir;
 using namespace quern;
 using namespace quern::schedule;
 using namespace quern::schedule::maps;
-
-Value MapEmitter::loadFrom(Value memref, Value at, int64_t lanes, Value mask) {
-  VectorType type = vec(lanes, cast<MemRefType>(memref.getType()).getElementType());
-  if (!mask)
-    return create<vector::LoadOp>(type, memref, ValueRange{at});
-  return create<vector::MaskedLoadOp>(type, memref, ValueRange{at}, mask, zeros(type));
-}
-
-Value MapEmitter::load(unsigned operand, Value at, int64_t lanes, Value mask) {
-  return loadFrom(flat[operand], at, lanes, mask);
-}
-
-Value MapEmitter::loadScalar(unsigned operand, Value at) {
-  if (problem.operands[operand].isIndex())
-    return at;
-  SmallVector<Value, 1> indices;
-  if (cast<MemRefType>(flat[operand].getType()).getRank())
-    indices.push_back(at);
-  return create<memref::LoadOp>(flat[operand], indices);
-}
-
-void MapEmitter::storeScalar(Value element, Value at) {
-  SmallVector<Value, 1> indices;
-  if (cast<MemRefType>(flat.back().getType()).getRank())
-    indices.push_back(at);
-  create<memref::StoreOp>(element, flat.back(), indices);
-}
-
-void MapEmitter::store(Value vector, Value at, Value mask, bool streamed) {
-  if (mask) {
-    create<vector::MaskedStoreOp>(flat.back(), ValueRange{at}, mask, vector);
-    return;
-  }
-  int64_t bytes = cast<VectorType>(vector.getType()).getNumElements() * plan.destination().bytes();
-  create<vector::StoreOp>(vector, flat.back(), ValueRange{at}, streamed,
-                          streamed ? llvm::MaybeAlign(bytes) : llvm::MaybeAlign());
-}
 
 /// Reads lanes one by one if there is no better form. Masked lanes read the buffer's first element.
 Value MapEmitter::collect(unsigned operand, ArrayRef<int64_t> offsets, Value at, Value mask) {
@@ -61,50 +21,64 @@ Value MapEmitter::collect(unsigned operand, ArrayRef<int64_t> offsets, Value at,
     Value there = add(at, offset);
     if (mask)
       there = create<arith::SelectOp>(create<vector::ExtractOp>(mask, static_cast<int64_t>(lane)), there, index(0));
-    elements.push_back(loadScalar(operand, there));
+    elements.push_back(elementAt(operand, there));
   }
   return create<vector::FromElementsOp>(vec(offsets.size(), problem.operands[operand].element()), elements);
 }
 
 Value MapEmitter::read(unsigned operand, const LaneGroup &group, int64_t first, int64_t count, Value at, Value mask) {
   const Operand &own = problem.operands[operand];
-  const Numbers strides = knownOf(own.strides);
   SmallVector<int64_t> offsets;
   for (int64_t lane = first; lane < first + count; ++lane)
-    offsets.push_back(group.sum(lane, strides));
+    offsets.push_back(group.sum(lane, own.strides));
   int64_t start = offsets[0];
   bool isContiguous = true;
   for (auto [lane, offset] : llvm::enumerate(offsets))
     isContiguous &= offset - start == static_cast<int64_t>(lane);
   VectorType type = vec(count, own.element());
   if (llvm::all_equal(offsets)) // the caller ensures that some lane exists
-    return create<vector::BroadcastOp>(type, loadScalar(operand, add(at, start)));
+    return create<vector::BroadcastOp>(type, elementAt(operand, add(at, start)));
   if (own.isIndex()) {
     auto lanes = DenseElementsAttr::get(
         type, llvm::map_to_vector(offsets, [&](int64_t offset) { return llvm::APInt(64, offset); }));
     return create<arith::AddIOp>(create<vector::BroadcastOp>(type, at), constant(lanes));
   }
   if (isContiguous && (!mask || plan.takesMask(own.element())))
-    return load(operand, add(at, start), count, mask);
+    return load(flat[operand], add(at, start), count, mask);
   int64_t length = *llvm::max_element(offsets) + 1;
   if (mask || length > count || *llvm::min_element(offsets) < 0)
     return collect(operand, offsets, at, mask);
   // All elements of the run exist, because every lane exists, and so do the run's first and last element.
-  Value run = load(operand, at, length, Value());
+  Value run = load(flat[operand], at, length, Value());
   return create<vector::ShuffleOp>(run, run, offsets);
 }
 
 Value MapEmitter::compute(const MapPlace &place, const LaneGroup &group, int64_t first, int64_t count, Value mask,
-                          Value known, unsigned knownOperand) {
+                          Value known) {
   Values elements;
-  for (unsigned i = 0; i < problem.operands.size(); ++i) {
-    bool isRead = i + 1 < problem.operands.size() || problem.readsOld;
-    if (known && i == knownOperand)
+  for (unsigned i = 0; i < problem.operands.size(); ++i)
+    if (known && i == problem.source)
       elements.push_back(known);
     else
-      elements.push_back(isRead ? read(i, group, first, count, place.bases[i], mask) : Value());
-  }
+      elements.push_back(problem.isRead(i) ? read(i, group, first, count, place.bases[i], mask) : Value());
   return emitBody(elements, count);
+}
+
+Value MapEmitter::computeElement(const MapPlace &place, Value known) {
+  Values elements;
+  for (unsigned i = 0; i < problem.operands.size(); ++i)
+    if (known && i == problem.source)
+      elements.push_back(known);
+    else
+      elements.push_back(problem.isRead(i) ? elementAt(i, place.bases[i]) : Value());
+  return emitBody(elements, 0);
+}
+
+void MapEmitter::writeWhereAligned(Value vector, Value at, Value aligned) {
+  if (aligned)
+    choose(aligned, [&] { write(vector, at, Value(), true); }, [&] { write(vector, at); });
+  else
+    write(vector, at);
 }
 
 Value MapEmitter::paddingValue(int64_t lanes) { return splat(problem.padding, lanes); }

@@ -12,10 +12,6 @@
 #include "Schedule/Build/CpuMemory.h"
 #include "Schedule/Build/FrameBuffers.h"
 
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/IR/Matchers.h"
-#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
-
 #include <functional>
 #include <limits>
 #include <numeric>
@@ -30,31 +26,31 @@ MapEmitter::MapEmitter(MapPlan &plan) : KernelBuilder(plan.problem.function), pl
   loc = problem.op->getLoc();
 }
 
-func::FuncOp MapEmitter::emit() {
+void MapEmitter::begin(const IterationSpace &space, double nsPerIteration) {
   KernelTraits traits;
   traits.name = (problem.function.getName() + "_kernel").str();
   traits.plan = plan.text();
-  traits.space = plan.space;
-  traits.nsPerIteration = plan.nsPerIteration;
-  kernel = makeKernel(problem.function, problem.function, traits);
-  b.setInsertionPointToEnd(&kernel.function.getBody().front());
-  clonePrologue(b, kernel, problem.function, problem.prologue,
-                [&](Size size) { return create<arith::ConstantIndexOp>(size.known()); });
-  auto iterations = create<scf::ForOp>(kernel.begin(), kernel.end(), index(1));
-  create<func::ReturnOp>();
-  entry = iterations;
+  traits.space = space;
+  traits.nsPerIteration = nsPerIteration;
+  beginKernel(problem.function, problem.function, traits, problem.prologue);
   for (const Operand &operand : problem.operands)
     flat.push_back(operand.isIndex() ? Value() : kernel.arguments.lookup(operand.base));
-  b.setInsertionPointToStart(iterations.getBody());
+}
+
+MapEmitter::MapPlace MapEmitter::origin() {
   MapPlace place;
   for (const Operand &operand : problem.operands)
     place.bases.push_back(index(operand.offset));
   for (const Limit &limit : problem.limits)
     place.left.push_back(index(limit.read));
-  place = startOf(std::move(place), iterations.getInductionVar());
-  emitLoops(ArrayRef(plan.loops).drop_front(plan.outer), place);
-  kernel.function.walk([](scf::ForOp loop) { moveLoopInvariantCode(loop); });
-  limitFrame(kernel.function);
+  return place;
+}
+
+func::FuncOp MapEmitter::emit() {
+  begin(plan.space, plan.nsPerIteration);
+  Value iteration = beginSpace().getInductionVar();
+  emitLoops(ArrayRef(plan.loops).drop_front(plan.outer), startOf(origin(), iteration));
+  limitFrame(finishKernel());
   return kernel.function;
 }
 
@@ -64,8 +60,8 @@ MapEmitter::MapPlace MapEmitter::startOf(MapPlace place, Value iteration) {
     const MapLoop &loop = plan.loops[i];
     Value at = iteration;
     if (i) {
-      at = create<arith::RemUIOp>(iteration, index(loop.trip));
-      iteration = create<arith::DivUIOp>(iteration, index(loop.trip));
+      at = mod(iteration, loop.trip);
+      iteration = floorDiv(iteration, loop.trip);
     }
     if (i + 1 < plan.loops.size() && plan.loops[i + 1].partOf)
       block = at;
@@ -83,18 +79,18 @@ void MapEmitter::emitLoops(ArrayRef<MapLoop> nest, MapPlace place) {
   const MapLoop &loop = nest.front();
   Value end = index(loop.trip);
   if (loop.partOf % loop.trip)
-    end = create<arith::MinSIOp>(end, create<arith::SubIOp>(index(loop.partOf), scaled(block, loop.trip)));
+    end = min(end, sub(loop.partOf, mul(block, loop.trip)));
   int64_t jamFactor = nest.size() == 1 && plan.kind == MapKind::Line ? plan.jamFactor : 1;
   auto body = [&](Value at) {
     MapPlace here = advance(place, loop, at);
     if (nest.size() == 1 && plan.kind == MapKind::Line)
-      prefetch(here, loop);
+      prefetchRuns(here, loop);
     for (int64_t i = 0; i < jamFactor; ++i)
       emitLoops(nest.drop_front(), advanceBy(here, loop, i));
   };
   if (jamFactor == loop.trip && !loop.partOf)
     return body(index(0));
-  forRange(index(0), end, body, jamFactor);
+  forRange(0, end, body, jamFactor);
 }
 
 /// Returns the place `by` steps further; `by` is a constant, unlike in advance().
@@ -108,51 +104,44 @@ MapEmitter::MapPlace MapEmitter::advanceBy(MapPlace place, const MapLoop &loop, 
                           by, plan.jamFactor == loop.trip ? 0 : plan.jamFactor)); // planning has checked that it exists
   }
   for (auto [limit, left] : llvm::zip_equal(problem.limits, place.left))
-    left = add(left, -by * loop.step * limit.weights[loop.axis]);
+    left = addTo(left, -by * loop.step * limit.weights[loop.axis]);
   return place;
 }
 
-/// Prefetches later runs of the source. Addresses past the end are harmless: a prefetch may name any memory.
-void MapEmitter::prefetch(const MapPlace &place, const MapLoop &loop) {
+/// Prefetches later runs of the source.
+void MapEmitter::prefetchRuns(const MapPlace &place, const MapLoop &loop) {
   int64_t bytes = plan.source().bytes();
   for (int64_t i = 0; i < plan.jamFactor && plan.prefetchDistance; ++i) {
     int64_t next = (plan.prefetchDistance * plan.jamFactor + i) * loop.step * plan.source().strides[loop.axis].known();
     for (int64_t byte = 0; byte < plan.run.lanes() * bytes; byte += lineBytes)
-      create<memref::PrefetchOp>(flat[problem.source],
-                                 ValueRange{add(place.bases[problem.source], next + byte / bytes)},
-                                 /*isWrite=*/false, /*localityHint=*/3, /*isDataCache=*/true);
+      prefetch(flat[problem.source], add(place.bases[problem.source], next + byte / bytes), /*locality=*/3);
   }
 }
 
-MapEmitter::MapPlace MapEmitter::advance(const MapPlace &place, const MapLoop &loop, Value by) {
-  MapPlace next = place;
-  for (auto [operand, base] : llvm::zip_equal(problem.operands, next.bases)) {
-    if (int64_t stride = operand.strides[loop.axis].known())
-      base = add(base, scaled(by, stride * loop.step));
+MapEmitter::MapPlace MapEmitter::advance(MapPlace place, const MapLoop &loop, Index by) {
+  for (auto [operand, base] : llvm::zip_equal(problem.operands, place.bases)) {
+    base = add(base, mul(by, operand.strides[loop.axis] * loop.step));
     for (auto &[axis, function] : operand.nonlinear)
       if (axis == loop.axis)
-        base = add(base, addressAt(by, function));
+        base = add(base, addressAt(index(by), function));
   }
-  for (auto [limit, left] : llvm::zip_equal(problem.limits, next.left))
+  for (auto [limit, left] : llvm::zip_equal(problem.limits, place.left))
     if (int64_t weight = limit.weights[loop.axis])
-      left = create<arith::SubIOp>(left, scaled(by, weight * loop.step), arith::IntegerOverflowFlags::nsw);
-  return next;
+      left = create<arith::SubIOp>(left, index(mul(by, weight * loop.step)), arith::IntegerOverflowFlags::nsw);
+  return place;
 }
 
 MapEmitter::MapPlace MapEmitter::advance(const MapPlace &place, const LaneGroup &group, ArrayRef<Value> digits) {
   MapPlace next = place;
   for (auto [part, digit] : llvm::zip_equal(group.parts, digits))
-    next = advance(next, MapLoop{part.axis, 1, part.count}, digit);
+    next = advance(next, part.axis, digit);
   return next;
 }
 
 Value MapEmitter::mayStream() {
   if (!plan.streamsFullCallsOnly)
     return Value();
-  return atEntry([&] {
-    Value count = create<arith::SubIOp>(kernel.end(), kernel.begin());
-    return create<arith::CmpIOp>(arith::CmpIPredicate::eq, count, index(plan.space)).getResult();
-  });
+  return atEntry([&] { return isEqual(sub(kernel.end(), kernel.begin()), plan.space); });
 }
 
 void MapEmitter::forLanes(const LaneGroup &group, int64_t unroll, function_ref<void(ArrayRef<Value>, Value)> f) {
@@ -162,7 +151,7 @@ void MapEmitter::forLanes(const LaneGroup &group, int64_t unroll, function_ref<v
     for (int inner = 0; inner < part; ++inner)
       stride *= group.parts[inner].count;
     auto body = [&](Value at) {
-      Value first = lane ? add(lane, scaled(at, stride)) : scaled(at, stride);
+      Value first = lane ? add(lane, mul(at, stride)) : mul(at, stride);
       if (part) {
         digits[part] = at;
         return nest(part - 1, first);
@@ -172,7 +161,7 @@ void MapEmitter::forLanes(const LaneGroup &group, int64_t unroll, function_ref<v
         f(digits, add(first, u));
       }
     };
-    forRange(index(0), index(count), body, step);
+    forRange(0, count, body, step);
   };
   if (group.parts.empty())
     return f(digits, index(0));
@@ -183,7 +172,15 @@ void MapEmitter::forLanes(const LaneGroup &group, int64_t unroll, function_ref<v
 
 Value MapEmitter::room(const MapPlace &place, unsigned limit, bool write) {
   const Limit &own = problem.limits[limit];
-  return add(place.left[limit], write ? own.write - own.read : 0);
+  return addTo(place.left[limit], write ? own.write - own.read : 0);
+}
+
+Value MapEmitter::addTo(Value left, int64_t number) {
+  return number ? create<arith::AddIOp>(left, index(number), arith::IntegerOverflowFlags::nsw).getResult() : left;
+}
+
+Value MapEmitter::hasRoom(const MapPlace &place, unsigned limit, bool write, int64_t least) {
+  return create<arith::CmpIOp>(arith::CmpIPredicate::sgt, room(place, limit, write), index(least));
 }
 
 bool MapEmitter::mayExceed(unsigned limit, bool write) const {
@@ -198,7 +195,7 @@ Value MapEmitter::isInside(const MapPlace &place, const LaneGroup &lanesOf, bool
   Value inside;
   for (auto [i, limit] : llvm::enumerate(problem.limits))
     if (!movesAlong(limit, lanesOf) && mayExceed(i, write))
-      inside = both(inside, create<arith::CmpIOp>(arith::CmpIPredicate::sgt, room(place, i, write), index(0)));
+      inside = both(inside, hasRoom(place, i, write));
   return inside;
 }
 
@@ -237,7 +234,7 @@ Value MapEmitter::anyLane(const MapPlace &place, const LaneGroup &group, int64_t
   int64_t least = std::numeric_limits<int64_t>::max();
   for (int64_t lane = first; lane < first + count; ++lane)
     least = std::min(least, group.sum(lane, problem.limits[*only].weights));
-  return create<arith::CmpIOp>(arith::CmpIPredicate::sgt, room(place, *only, write), index(least));
+  return hasRoom(place, *only, write, least);
 }
 
 /// Returns the remainder of a limit as an i32, clamped if it may not fit; no group has that many lanes.
@@ -247,12 +244,6 @@ Value MapEmitter::narrowed(Value left) {
                 llvm::any_of(plan.run.parts,
                              [&](const Part &) { return plan.run.lanes() > std::numeric_limits<int32_t>::max(); });
   if (isLong)
-    left = create<arith::MinSIOp>(left, index(std::numeric_limits<int32_t>::max()));
+    left = min(left, std::numeric_limits<int32_t>::max());
   return create<arith::IndexCastOp>(b.getI32Type(), left);
-}
-
-Value MapEmitter::scratch(int64_t elements, Type element) {
-  return atEntry([&] {
-    return create<memref::AllocaOp>(MemRefType::get({elements}, element), b.getI64IntegerAttr(64)).getResult();
-  });
 }

@@ -16,13 +16,6 @@ using namespace quern;
 using namespace quern::schedule;
 using namespace quern::schedule::maps;
 
-MapEmitter::MapPlace MapEmitter::placeOf(const MapPlace &place, const LaneGroup &group, int64_t lane) {
-  MapPlace there = place;
-  for (auto [operand, base] : llvm::zip_equal(problem.operands, there.bases))
-    base = add(base, group.sum(lane, knownOf(operand.strides)));
-  return there;
-}
-
 void MapEmitter::emitInterleaving(const MapPlace &place) {
   const TilePlan &tile = plan.tile;
   bool interleaves = tile.network == TileNetwork::Interleave, isLate = tile.bodyInColumns;
@@ -32,22 +25,32 @@ void MapEmitter::emitInterleaving(const MapPlace &place) {
   Value aligned = plan.streams && tile.writesWholeLines ? isDestinationAligned() : Value();
 
   // On the packed side, the vectors are consecutive. On the other side, each of the few lanes has one vector.
-  auto placeIn = [&](bool packed, int64_t i) {
-    return packed ? placeOf(place, all, i * lanes) : placeOf(place, few, i);
+  auto addressIn = [&](bool packed, int64_t i, unsigned operand) {
+    Value base = place.bases[operand];
+    if (packed)
+      return add(base, all.sum(i * lanes, problem.operands[operand].strides));
+    for (const Part &part : few.parts) {
+      base = add(base, problem.operands[operand].strides[part.axis] * (i % part.count));
+      i /= part.count;
+    }
+    return base;
   };
   auto body = [&](bool packed, int64_t i, Value known) {
     if (packed)
-      return compute(place, all, i * lanes, lanes, Value(), known, problem.source);
-    return compute(placeOf(place, few, i), along, 0, lanes, Value(), known, problem.source);
+      return compute(place, all, i * lanes, lanes, Value(), known);
+    MapPlace there = place;
+    for (unsigned operand = 0; operand < problem.operands.size(); ++operand)
+      there.bases[operand] = addressIn(packed, i, operand);
+    return compute(there, along, 0, lanes, Value(), known);
   };
   Values in;
   for (int64_t i = 0; i < count; ++i)
     in.push_back(problem.isCopy || isLate
-                     ? load(problem.source, placeIn(!interleaves, i).bases[problem.source], lanes, Value())
+                     ? load(flat[problem.source], addressIn(!interleaves, i, problem.source), lanes)
                      : body(!interleaves, i, Value()));
   Values out = interleaves ? interleaveVectors(b, loc, in) : deinterleaveVectors(b, loc, in);
   for (int64_t i = 0; i < count; ++i) {
     Value v = problem.isCopy || !isLate ? out[i] : body(interleaves, i, out[i]);
-    storeLine(v, placeIn(interleaves, i).bases.back(), aligned);
+    writeWhereAligned(v, addressIn(interleaves, i, problem.operands.size() - 1), aligned);
   }
 }

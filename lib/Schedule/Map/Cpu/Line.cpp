@@ -8,90 +8,41 @@
 // are masked if the target masks all of the types; otherwise the remaining elements are moved one by one.
 //
 //===----------------------------------------------------------------------===//
-#include "Schedule/Map/Cpu/Emitter.h"
+#include "Schedule/Map/Cpu/Line.h"
 
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "Schedule/Build/Transpose.h"
 
 using namespace mlir;
 using namespace quern;
 using namespace quern::schedule;
 using namespace quern::schedule::maps;
 
-namespace {
-
-/// A number of elements: a constant, or a value.
-struct Count {
-  int64_t number = 0;
-  Value value;
-  bool isKnown() const { return !value; }
-};
-
-/// Writes one line. Elements are counted from the line's start.
-class LineEmitter {
-public:
-  using MapPlace = MapEmitter::MapPlace;
-
-  LineEmitter(MapEmitter &emitter, const MapPlace &place)
-      : e(emitter), plan(emitter.plan), problem(emitter.problem), place(place), inner(plan.run), lanes(plan.lanes) {
-    inner.parts.pop_back();
-    vector = plan.run;
-    vector.parts.back().count *= lanes; // lanes of a vector that are past the end of the run are masked
-  }
-  void emit();
-
-private:
-  Count elementsLeft(bool write);
-  bool mayBeBeyond(bool write) const;
-  Value asValue(const Count &count) { return count.isKnown() ? e.index(count.number) : count.value; }
-  bool isInvariant(unsigned operand) const;
-  bool isRead(unsigned operand) const { return operand + 1 < problem.operands.size() || problem.readsOld; }
-  bool masksAll() const;
-  void readInvariants();
-  Value isAligned();
-  MapEmitter::Values joined(ArrayRef<Value> vectors, int64_t count);
-  void emitHead(Count &reads, Count &writes);
-  MapPlace placeAt(Value at);
-  MapPlace advanceBy(MapPlace from, int64_t by);
-  Value valueAt(const MapPlace &at, Value mask);
-  void emitReads(Count reads, Count writes);
-  Value emitSteps(const Count &reads);
-  void emitStep(Value at, int64_t vectors);
-  void emitRest(Value from, const Count &reads, const Count &writes);
-  void emitPartial(const MapPlace &at, Value readMask, Value writeMask);
-  void emitElements(Value from, const Count &reads);
-  void emitPadding(const Count &reads, const Count &writes);
-  void emitShort(const Count &reads, const Count &writes);
-
-  MapEmitter &e;
-  MapPlan &plan;
-  MapProblem &problem;
-  MapPlace place;          ///< the line's first element that is not yet written
-  LaneGroup inner, vector; ///< the run without its last part; the lanes of a vector
-  int64_t lanes;
-  MapEmitter::Values invariants;       ///< by operand: the vector that all vectors of the line share, or null
-  Value repeatedReads, repeatedWrites; ///< masks that all vectors share; null if all lanes exist
-  Value aligned;                       ///< whether whole vectors may use non-temporal stores; null: they may not
-};
+LineEmitter::LineEmitter(MapEmitter &emitter, const MapPlace &place)
+    : e(emitter), plan(emitter.plan), problem(emitter.problem), place(place), inner(plan.run), lanes(plan.lanes) {
+  inner.parts.pop_back();
+  vector = plan.run;
+  vector.parts.back().count *= lanes; // lanes of a vector that are past the end of the run are masked
+}
 
 /// Returns the number of elements before a limit ends the run: partway for limits along its last part, 0 or all for
 /// limits that do not vary along it. Limits along other parts become masks that repeat; if they exclude all lanes, the
 /// number is 0.
-Count LineEmitter::elementsLeft(bool write) {
+Index LineEmitter::elementsLeft(bool write) {
   int64_t length = plan.run.lanes(), perIndex = inner.lanes();
-  Count left{length, Value()};
+  Index left = length;
   for (auto [i, limit] : llvm::enumerate(problem.limits)) {
     if (!e.mayExceed(i, write))
       continue;
-    Value room = e.room(place, i, write), own;
-    int64_t weight = limit.weights[plan.run.parts.back().axis];
-    if (weight > 1)
-      room = e.create<arith::DivSIOp>(e.add(room, weight - 1), e.index(weight));
-    if (weight)
-      own = e.scaled(room, perIndex);
-    else
-      own = e.create<arith::SelectOp>(e.create<arith::CmpIOp>(arith::CmpIPredicate::sgt, room, e.index(0)),
-                                      e.index(length), e.index(0));
-    left.value = e.create<arith::MinSIOp>(asValue(left), own);
+    Value own;
+    if (int64_t weight = limit.weights[plan.run.parts.back().axis]) {
+      own = e.room(place, i, write);
+      if (weight > 1)
+        own = e.create<arith::DivSIOp>(e.addTo(own, weight - 1), e.index(weight));
+      own = e.mul(own, perIndex);
+    } else {
+      own = e.create<arith::SelectOp>(e.hasRoom(place, i, write), e.index(length), e.index(0));
+    }
+    left = e.create<arith::MinSIOp>(e.index(left), own); // a value even for two numbers: a limit ends the line
   }
   return left;
 }
@@ -112,19 +63,12 @@ bool LineEmitter::isInvariant(unsigned operand) const {
   return own.strides[plan.run.parts.back().axis] == 0;
 }
 
-bool LineEmitter::masksAll() const {
-  for (auto [i, operand] : llvm::enumerate(problem.operands))
-    if (!plan.takesMask(operand.element()) && (!isRead(i) || operand.strides[plan.run.parts[0].axis] == 1))
-      return false;
-  return plan.takesMask(plan.destination().element());
-}
-
 /// Reads operands that all vectors share, before the first vector. The line has at least one element.
 void LineEmitter::readInvariants() {
   int64_t period = std::min(inner.lanes(), lanes);
   invariants.assign(problem.operands.size(), Value());
   for (unsigned i = 0; i < problem.operands.size(); ++i) {
-    if (!isRead(i) || !isInvariant(i))
+    if (!problem.isRead(i) || !isInvariant(i))
       continue;
     bool isStill =
         llvm::all_of(plan.run.parts, [&](const Part &part) { return problem.operands[i].strides[part.axis] == 0; });
@@ -140,192 +84,165 @@ void LineEmitter::readInvariants() {
   }
 }
 
+/// Returns the bytes from the line's start to the next boundary of a non-temporal store.
+Value LineEmitter::boundary() {
+  Value start = e.addressOf(e.flat.back(), place.bases.back());
+  return e.create<arith::AndIOp>(e.index(e.sub(0, start)),
+                                 e.index(plan.streamedLanes * plan.destination().bytes() - 1));
+}
+
 Value LineEmitter::isAligned() {
   int64_t bytes = plan.streamedLanes * plan.destination().bytes();
   if (!plan.streams || bytes < 16 || repeatedReads || repeatedWrites)
     return Value();
-  Value start = e.create<memref::ExtractAlignedPointerAsIndexOp>(e.flat.back());
-  Value address = e.add(start, e.scaled(place.bases.back(), plan.destination().bytes()));
-  Value rest = e.create<arith::AndIOp>(address, e.index(bytes - 1));
-  return e.both(e.create<arith::CmpIOp>(arith::CmpIPredicate::eq, rest, e.index(0)), e.mayStream());
+  Value start = e.addressOf(e.flat.back(), place.bases.back());
+  Value rest = e.create<arith::AndIOp>(start, e.index(bytes - 1));
+  return e.both(e.isEqual(rest, 0), e.mayStream());
 }
 
-/// Emits the elements before the first boundary of a non-temporal store.
-void LineEmitter::emitHead(Count &reads, Count &writes) {
-  int64_t bytes = plan.destination().bytes();
-  Value start = e.create<memref::ExtractAlignedPointerAsIndexOp>(e.flat.back());
-  Value address = e.add(start, e.scaled(place.bases.back(), bytes));
-  Value beyond =
-      e.create<arith::AndIOp>(e.create<arith::SubIOp>(e.index(0), address), e.index(plan.streamedLanes * bytes - 1));
-  Value head = e.create<arith::MinSIOp>(e.create<arith::DivUIOp>(beyond, e.index(bytes)), asValue(reads));
+/// Emits the elements before the first boundary of a non-temporal store. Returns the number of the others.
+Index LineEmitter::emitHead(Index reads) {
+  Index head = e.min(e.floorDiv(boundary(), plan.destination().bytes()), reads);
   if (plan.streamedLanes == lanes)
-    emitPartial(place, e.maskOfLeft(head, lanes), Value());
+    emitPartial(place, e.maskOfLeft(e.index(head), lanes), Value());
   else
     e.forRange(
-        e.index(0), head,
-        [&](Value at) { emitPartial(placeAt(at), e.maskOfLeft(e.create<arith::SubIOp>(head, at), lanes), Value()); },
+        0, head, [&](Value at) { emitPartial(placeAt(at), e.maskOfLeft(e.index(e.sub(head, at)), lanes), Value()); },
         lanes);
   place = placeAt(head);
-  writes = reads = {0, e.create<arith::SubIOp>(asValue(reads), head)};
+  return e.sub(reads, head);
 }
 
-LineEmitter::MapPlace LineEmitter::placeAt(Value at) {
+LineEmitter::MapPlace LineEmitter::placeAt(Index at) {
   MapPlace there = place;
   for (auto [i, operand] : llvm::enumerate(problem.operands))
     if (!isInvariant(i))
-      there.bases[i] = e.add(there.bases[i], e.scaled(at, operand.strides[plan.run.parts[0].axis]));
+      there.bases[i] = e.add(there.bases[i], e.mul(at, operand.strides[plan.run.parts[0].axis]));
   return there;
-}
-
-LineEmitter::MapPlace LineEmitter::advanceBy(MapPlace from, int64_t by) {
-  for (auto [i, operand] : llvm::enumerate(problem.operands))
-    if (!isInvariant(i))
-      from.bases[i] = e.add(from.bases[i], by * operand.strides[plan.run.parts[0].axis].known());
-  return from;
 }
 
 Value LineEmitter::valueAt(const MapPlace &at, Value mask) {
   MapEmitter::Values elements;
   for (unsigned i = 0; i < problem.operands.size(); ++i)
-    elements.push_back(invariants[i] || !isRead(i) ? invariants[i] : e.read(i, vector, 0, lanes, at.bases[i], mask));
+    elements.push_back(invariants[i] || !problem.isRead(i) ? invariants[i]
+                                                           : e.read(i, vector, 0, lanes, at.bases[i], mask));
   return e.emitBody(elements, lanes);
 }
 
-void LineEmitter::emitStep(Value at, int64_t vectors) {
+void LineEmitter::emitStep(Index at, int64_t vectors) {
   MapPlace first = placeAt(at);
+  auto placeOf = [&](int64_t v) {
+    MapPlace there = first;
+    for (auto [i, operand] : llvm::enumerate(problem.operands))
+      if (!isInvariant(i))
+        there.bases[i] = e.add(there.bases[i], operand.strides[plan.run.parts[0].axis] * (v * lanes));
+    return there;
+  };
   if (repeatedReads || repeatedWrites) {
     for (int64_t v = 0; v < vectors; ++v)
-      emitPartial(advanceBy(first, v * lanes), repeatedReads, repeatedWrites);
+      emitPartial(placeOf(v), repeatedReads, repeatedWrites);
     return;
   }
   MapEmitter::Values values;
   for (int64_t v = 0; v < vectors; ++v)
-    values.push_back(valueAt(advanceBy(first, v * lanes), Value()));
-  auto store = [&](ArrayRef<Value> all, int64_t apart, bool streamed) {
-    for (auto [i, value] : llvm::enumerate(all))
-      e.store(value, e.add(first.bases.back(), static_cast<int64_t>(i) * apart), Value(), streamed);
+    values.push_back(valueAt(placeOf(v)));
+  // A cache line that is streamed in parts occupies a buffer of the core for longer.
+  auto store = [&](int64_t together, bool streamed) {
+    for (auto [i, value] : llvm::enumerate(joinAdjacent(e.b, e.loc, values, together)))
+      e.write(value, e.add(first.bases.back(), static_cast<int64_t>(i) * together * lanes), Value(), streamed);
   };
   int64_t together = plan.streamedLanes / lanes;
   if (!aligned || vectors % together)
-    return store(values, lanes, false);
-  e.choose(
-      aligned, [&] { store(joined(values, together), plan.streamedLanes, true); },
-      [&] { store(values, lanes, false); });
-}
-
-/// Concatenates `count` adjacent vectors into one: a cache line that is streamed in parts occupies a buffer of the core
-/// for longer.
-MapEmitter::Values LineEmitter::joined(ArrayRef<Value> vectors, int64_t count) {
-  MapEmitter::Values all(vectors);
-  for (int64_t length = lanes; count > 1; count /= 2, length *= 2) {
-    auto both = llvm::to_vector(llvm::seq<int64_t>(0, 2 * length));
-    for (size_t i = 0; i < all.size() / 2; ++i)
-      all[i] = e.create<vector::ShuffleOp>(all[2 * i], all[2 * i + 1], both);
-    all.truncate(all.size() / 2);
-  }
-  return all;
+    return store(1, false);
+  e.choose(aligned, [&] { store(together, true); }, [&] { store(1, false); });
 }
 
 /// Emits the whole steps of the elements that are read; returns their end.
-Value LineEmitter::emitSteps(const Count &reads) {
+Index LineEmitter::emitSteps(Index reads) {
   int64_t step = lanes * plan.unroll;
-  if (!reads.isKnown()) {
-    Value end = e.create<arith::SubIOp>(reads.value, e.create<arith::RemUIOp>(reads.value, e.index(step)));
-    e.forRange(e.index(0), end, [&](Value at) { emitStep(at, plan.unroll); }, step);
-    return end;
-  }
-  int64_t end = reads.number / step * step;
+  Index end = e.roundDown(reads, step);
   if (end == step)
-    emitStep(e.index(0), plan.unroll);
-  else if (end)
-    e.forRange(e.index(0), e.index(end), [&](Value at) { emitStep(at, plan.unroll); }, step);
-  return e.index(end);
+    emitStep(0, plan.unroll);
+  else if (end != 0)
+    e.forRange(0, end, [&](Value at) { emitStep(at, plan.unroll); }, step);
+  return end;
 }
 
 void LineEmitter::emitPartial(const MapPlace &at, Value readMask, Value writeMask) {
   Value value = valueAt(at, readMask);
   if (problem.writesPadding() && readMask)
     value = e.create<arith::SelectOp>(readMask, value, e.paddingValue(lanes));
-  e.store(value, at.bases.back(), problem.writesPadding() ? writeMask : readMask, false);
+  e.write(value, at.bases.back(), problem.writesPadding() ? writeMask : readMask);
 }
 
-void LineEmitter::emitRest(Value from, const Count &reads, const Count &writes) {
-  if (!masksAll())
+void LineEmitter::emitRest(Index from, Index reads, Index writes) {
+  if (!plan.masksEnds())
     return emitElements(from, reads);
-  auto masked = [&](Value at, const Count &count, Value repeated) {
-    Value left = e.create<arith::SubIOp>(asValue(count), at);
-    return e.both(e.maskOfLeft(left, lanes), repeated);
+  auto masked = [&](Value at, Index count, Value repeated) {
+    return e.both(e.maskOfLeft(e.index(e.sub(count, at)), lanes), repeated);
   };
   auto partial = [&](Value at) {
     Value readMask = masked(at, reads, repeatedReads);
-    bool differs = problem.writesPadding() && writes.value != reads.value;
+    bool differs = problem.writesPadding() && writes != reads;
     emitPartial(placeAt(at), readMask, differs ? masked(at, writes, repeatedWrites) : readMask);
   };
-  if (!reads.isKnown())
-    return e.forRange(from, reads.value, partial, lanes);
-  int64_t rest = reads.number % (lanes * plan.unroll);
-  if (rest > lanes)
-    e.forRange(from, e.index(reads.number), partial, lanes);
+  std::optional<int64_t> number = reads.number();
+  int64_t rest = number ? *number % (lanes * plan.unroll) : 0;
+  if (!number || rest > lanes)
+    e.forRange(from, reads, partial, lanes);
   else if (rest)
     emitPartial(placeAt(from), e.both(e.prefixMask(rest, lanes), repeatedReads),
                 e.both(e.prefixMask(rest, lanes), repeatedWrites));
 }
 
-/// Emits single vectors while they are whole, then single elements.
-void LineEmitter::emitElements(Value from, const Count &reads) {
-  auto element = [&](Value at) {
-    MapPlace there = placeAt(at);
-    MapEmitter::Values elements;
-    for (unsigned i = 0; i < problem.operands.size(); ++i)
-      elements.push_back(isRead(i) ? e.loadScalar(i, there.bases[i]) : Value());
-    e.storeScalar(e.emitBody(elements, 0), there.bases.back());
-  };
-  int64_t rest = reads.isKnown() ? reads.number % (lanes * plan.unroll) : lanes * plan.unroll - 1;
-  if (rest >= lanes) {
-    Value end =
-        reads.isKnown()
-            ? e.index(reads.number / lanes * lanes)
-            : e.create<arith::SubIOp>(reads.value, e.create<arith::RemUIOp>(reads.value, e.index(lanes))).getResult();
+/// Emits single vectors while they are whole; returns their end.
+Index LineEmitter::emitVectors(Index from, Index reads) {
+  Index end = e.roundDown(reads, lanes);
+  if (from != end)
     e.forRange(from, end, [&](Value at) { emitStep(at, 1); }, lanes);
-    from = end;
-  }
-  if (reads.isKnown() ? rest % lanes : lanes > 1)
-    e.forRange(from, asValue(reads), element);
+  return end;
+}
+
+/// Emits single vectors while they are whole, then single elements.
+void LineEmitter::emitElements(Index from, Index reads) {
+  const int64_t step = lanes * plan.unroll, rest = reads.isNumber() ? *reads.number() % step : step - 1;
+  if (rest >= lanes)
+    from = emitVectors(from, reads);
+  if (reads.isNumber() ? rest % lanes : lanes > 1)
+    e.forRange(from, reads, [&](Value at) { e.moveElement(placeAt(at)); });
 }
 
 /// Stores the padding after the last vector that was partly read, or after the last element if nothing is masked.
-void LineEmitter::emitPadding(const Count &reads, const Count &writes) {
-  Value from = e.create<arith::MaxSIOp>(asValue(reads), e.index(0));
-  auto element = [&](Value at) { e.storeScalar(e.paddingValue(0), e.add(place.bases.back(), at)); };
-  if (!masksAll())
-    return e.forRange(from, asValue(writes), element);
-  Value up = e.add(from, lanes - 1);
-  from = e.create<arith::SubIOp>(up, e.create<arith::RemUIOp>(up, e.index(lanes)));
+void LineEmitter::emitPadding(Index reads, Index writes) {
+  Index from = e.max(reads, 0);
+  auto element = [&](Value at) { e.storeScalar(e.paddingValue(0), e.flat.back(), e.add(place.bases.back(), at)); };
+  if (!plan.masksEnds())
+    return e.forRange(from, writes, element);
   auto vector = [&](Value at) {
-    Value mask = e.maskOfLeft(e.create<arith::SubIOp>(asValue(writes), at), lanes);
-    e.store(e.paddingValue(lanes), e.add(place.bases.back(), at), e.both(mask, repeatedWrites), false);
+    Value mask = e.maskOfLeft(e.index(e.sub(writes, at)), lanes);
+    e.write(e.paddingValue(lanes), e.add(place.bases.back(), at), e.both(mask, repeatedWrites));
   };
-  e.forRange(from, asValue(writes), vector, lanes);
+  e.forRange(e.roundDown(e.add(from, lanes - 1), lanes), writes, vector, lanes);
 }
 
-void LineEmitter::emitReads(Count reads, Count writes) {
+void LineEmitter::emitReads(Index reads, Index writes) {
   repeatedReads = inner.parts.empty() ? Value() : e.laneMask(place, inner, 0, lanes, false);
   repeatedWrites = inner.parts.empty() || !problem.writesPadding() ? Value() : e.laneMask(place, inner, 0, lanes, true);
   readInvariants();
   if (plan.peels)
-    emitHead(reads, writes);
+    writes = reads = emitHead(reads);
   aligned = isAligned();
-  Value from = emitSteps(reads);
+  Index from = emitSteps(reads);
   emitRest(from, reads, writes);
 }
 
 /// Emits a run of at most one vector, masked if something ends it.
-void LineEmitter::emitShort(const Count &reads, const Count &writes) {
-  auto maskOf = [&](const Count &count, bool write) {
+void LineEmitter::emitShort(Index reads, Index writes) {
+  auto maskOf = [&](Index count, bool write) {
     Value repeated = inner.parts.empty() ? Value() : e.laneMask(place, inner, 0, lanes, write);
-    if (!count.isKnown())
-      return e.both(e.maskOfLeft(count.value, lanes), repeated);
-    return count.number < lanes ? e.both(e.prefixMask(count.number, lanes), repeated) : repeated;
+    if (std::optional<int64_t> number = count.number())
+      return *number < lanes ? e.both(e.prefixMask(*number, lanes), repeated) : repeated;
+    return e.both(e.maskOfLeft(e.index(count), lanes), repeated);
   };
   Value writeMask = problem.writesPadding() ? maskOf(writes, true) : Value();
   auto move = [&] {
@@ -335,57 +252,112 @@ void LineEmitter::emitShort(const Count &reads, const Count &writes) {
     if (readMask || writeMask)
       emitPartial(place, readMask, writeMask);
     else
-      emitStep(e.index(0), 1);
+      emitStep(0, 1);
   };
   bool needsAny = mayBeBeyond(/*write=*/false); // a vector without an active lane must be skipped
   for (unsigned i = 0; i < problem.operands.size(); ++i)
-    needsAny |= isRead(i) && isInvariant(i); // this value is read whatever the mask
-  auto isAny = [&](const Count &count) {
-    return e.create<arith::CmpIOp>(arith::CmpIPredicate::sgt, count.value, e.index(0));
-  };
-  Value any = reads.isKnown() || !needsAny ? Value() : isAny(reads);
+    needsAny |= problem.isRead(i) && isInvariant(i); // this value is read whatever the mask
+  Value any = reads.isNumber() || !needsAny ? Value() : e.isLess(0, reads);
   if (!problem.writesPadding())
     return e.choose(any, move);
-  auto clear = [&] { e.store(e.paddingValue(lanes), place.bases.back(), writeMask, false); };
-  Value anyWritten = writes.isKnown() || !mayBeBeyond(/*write=*/true) ? Value() : isAny(writes);
-  e.choose(anyWritten, [&] {
-    if (any)
-      e.choose(any, move, clear);
-    else
-      move();
-  });
+  auto clear = [&] { e.write(e.paddingValue(lanes), place.bases.back(), writeMask); };
+  Value anyWritten = writes.isNumber() || !mayBeBeyond(/*write=*/true) ? Value() : e.isLess(0, writes);
+  e.choose(anyWritten, [&] { e.choose(any, move, clear); });
 }
 
 void LineEmitter::emit() {
-  if (plan.run.lanes() <= lanes && masksAll()) {
-    Count reads = elementsLeft(false);
+  Index reads = elementsLeft(false);
+  if (plan.run.lanes() <= lanes && plan.masksEnds())
     return emitShort(reads, problem.writesPadding() ? elementsLeft(true) : reads);
-  }
-  Count reads = elementsLeft(false);
-  if (reads.isKnown())
+  if (reads.isNumber())
     return emitReads(reads, reads);
-  Count writes = problem.writesPadding() ? elementsLeft(true) : reads;
-  Value any = e.create<arith::CmpIOp>(arith::CmpIPredicate::sgt, reads.value, e.index(0));
-  e.choose(any, [&] { emitReads(reads, writes); });
+  Index writes = problem.writesPadding() ? elementsLeft(true) : reads;
+  e.choose(e.isLess(0, reads), [&] { emitReads(reads, writes); });
   if (!problem.writesPadding())
     return;
   repeatedWrites = inner.parts.empty() ? Value() : e.laneMask(place, inner, 0, lanes, true);
   emitPadding(reads, writes);
 }
 
-} // namespace
+void LineEmitter::emitStreamed(Index length) {
+  readInvariants();
+  aligned = e.constant(e.b.getBoolAttr(true));
+  const int64_t together = plan.streamedLanes / lanes;
+  e.forRange(emitSteps(length), length, [&](Value at) { emitStep(at, together); }, plan.streamedLanes);
+}
+
+/// Emits the whole steps. Their stores are non-temporal if the condition holds and the line starts on a boundary.
+void LineEmitter::emitStepsWhereAligned(Index reads, Value streams) {
+  auto steps = [&](bool streamed) {
+    aligned = streamed ? e.constant(e.b.getBoolAttr(true)) : Value();
+    emitSteps(reads);
+  };
+  e.choose(e.both(streams, e.isEqual(boundary(), 0)), [&] { steps(true); }, [&] { steps(false); });
+}
+
+/// Emits single vectors after the whole steps, then a masked one for the remainder.
+void LineEmitter::emitMaskedEnd(Index reads) {
+  aligned = Value();
+  Index end = emitVectors(e.roundDown(reads, lanes * plan.unroll), reads);
+  e.choose(e.isLess(end, reads), [&] {
+    Value mask = e.prefixMask(e.sub(reads, end), lanes);
+    emitPartial(placeAt(end), mask, mask);
+  });
+}
+
+void LineEmitter::emitOpen(Index length, Value streams) {
+  if (!plan.masksEnds())
+    return emitOverlapping(length, streams);
+  readInvariants();
+  auto streamed = [&] {
+    LineEmitter rest = *this;
+    Index left = rest.emitHead(length);
+    rest.emitStepsWhereAligned(left, Value());
+    rest.emitMaskedEnd(left);
+  };
+  e.choose(streams, streamed, [&] {
+    emitSteps(length);
+    emitMaskedEnd(length);
+  });
+}
+
+/// Emits a line without masks: its last vector ends where the line ends. It is computed before anything is stored,
+/// because the line may be its own source.
+void LineEmitter::emitOverlapping(Index length, Value streams) {
+  auto whole = [&] {
+    readInvariants();
+    const MapPlace ending = placeAt(e.sub(length, lanes));
+    Value last = valueAt(ending);
+    emitStepsWhereAligned(length, streams);
+    aligned = Value();
+    emitVectors(e.roundDown(length, lanes * plan.unroll), length);
+    e.write(last, ending.bases.back());
+  };
+  e.choose(e.isAtMost(lanes, length), whole, [&] { emitFew(length); });
+}
+
+/// Emits a line of fewer elements than lanes: two overlapping vectors of half the lanes, or narrower ones.
+void LineEmitter::emitFew(Index length) {
+  LineEmitter half = *this;
+  half.lanes /= 2;
+  if (half.lanes < fewestLanes)
+    return e.forRange(0, length, [&](Value at) { e.moveElement(placeAt(at)); });
+  auto two = [&] {
+    half.readInvariants();
+    const MapPlace ending = placeAt(e.sub(length, half.lanes));
+    Value first = half.valueAt(place), last = half.valueAt(ending);
+    e.write(first, place.bases.back());
+    e.write(last, ending.bases.back());
+  };
+  e.choose(e.isAtMost(half.lanes, length), two, [&] { half.emitFew(length); });
+}
 
 void MapEmitter::emitLine(const MapPlace &place) { LineEmitter(*this, place).emit(); }
 
 void MapEmitter::emitPoint(const MapPlace &place) {
-  auto element = [&] {
-    Values elements;
-    for (unsigned i = 0; i < problem.operands.size(); ++i)
-      elements.push_back(i + 1 < problem.operands.size() || problem.readsOld ? loadScalar(i, place.bases[i]) : Value());
-    storeScalar(emitBody(elements, 0), place.bases.back());
-  };
+  auto element = [&] { moveElement(place); };
   auto padding = [&] {
-    choose(isInside(place, LaneGroup(), true), [&] { storeScalar(paddingValue(0), place.bases.back()); });
+    choose(isInside(place, LaneGroup(), true), [&] { storeScalar(paddingValue(0), flat.back(), place.bases.back()); });
   };
   Value inside = isInside(place, LaneGroup(), false);
   if (problem.writesPadding())

@@ -79,10 +79,9 @@ bool takesMasks(const MapPlan &plan) {
 
 /// Narrows the vectors of a run that is shorter than a register; a power of two needs no mask.
 void narrowLanes(MapPlan &plan) {
-  constexpr int64_t fewest = 4;
   uint64_t length = plan.run.lanes();
   int64_t enough = static_cast<int64_t>(takesMasks(plan) ? llvm::PowerOf2Ceil(length) : llvm::bit_floor(length));
-  plan.lanes = std::min(plan.lanes, std::max(enough, fewest));
+  plan.lanes = std::min(plan.lanes, std::max(enough, fewestLanes));
 }
 
 /// Chooses the vectors of a step: enough to hide latency, fewer for a long body. A count that leaves few remaining
@@ -212,14 +211,6 @@ void pairRuns(MapPlan &plan) {
     plan.prefetchDistance = std::max<int64_t>(1, ahead / (bytes * plan.jamFactor));
 }
 
-/// Returns the elements of one non-temporal store: as many vectors of a step as fill a register.
-int64_t lanesStreamed(const MapPlan &plan) {
-  int64_t most = plan.strategy.vectorBytes / plan.destination().bytes(), streamed = plan.lanes;
-  while (streamed * 2 <= most && plan.unroll * plan.lanes % (streamed * 2) == 0)
-    streamed *= 2;
-  return streamed;
-}
-
 } // namespace
 
 bool quern::schedule::maps::planLine(MapPlan &plan) {
@@ -237,6 +228,13 @@ void quern::schedule::maps::orderLineLoops(MapPlan &plan) {
     orderBySource(plan);
   else
     keepLines(plan), gatherLines(plan);
+}
+
+int64_t quern::schedule::maps::lanesStreamed(const MapPlan &plan) {
+  int64_t most = plan.strategy.vectorBytes / plan.destination().bytes(), streamed = plan.lanes;
+  while (streamed * 2 <= most && plan.unroll * plan.lanes % (streamed * 2) == 0)
+    streamed *= 2;
+  return streamed;
 }
 
 void quern::schedule::maps::finishLine(MapPlan &plan) {

@@ -7,7 +7,7 @@
 // vectors, blocks combined with open sizes) are left to other recipes.
 //
 //===----------------------------------------------------------------------===//
-#include "Schedule/Map/Cpu/Open.h"
+#include "Schedule/Map/Cpu/Plan.h"
 
 #include "Schedule/Build/CpuMemory.h"
 #include "Schedule/Build/Transpose.h"
@@ -25,7 +25,8 @@ constexpr int64_t lineBytesOfIteration = 16 << 10;
 
 class OpenMapPlanner {
 public:
-  OpenMapPlanner(OpenMapPlan &plan, std::string &whyNot) : plan(plan), problem(plan.problem), whyNot(whyNot) {}
+  OpenMapPlanner(MapPlan &plan, std::string &whyNot)
+      : plan(plan), problem(plan.problem), tile(plan.tile), whyNot(whyNot) {}
 
   LogicalResult run() {
     if (!problem.limits.empty() || problem.writesPadding() ||
@@ -36,12 +37,9 @@ public:
     std::optional<unsigned> to = contiguousAxis(plan.destination());
     if (!to)
       return fail("the destination is not contiguous along any axis");
-    plan.along = *to;
+    along = *to;
     plan.lanes = plan.strategy.vectorBytes * 8 / problem.widestBits();
-    plan.isMasked = llvm::all_of(problem.operands, [&](const Operand &operand) {
-      return plan.strategy.narrowestMask && operand.bytes() * 8 >= plan.strategy.narrowestMask;
-    });
-    if (allInVectors(plan.along, problem.operands.size())) {
+    if (allInVectors(along, problem.operands.size())) {
       planLine();
       return success();
     }
@@ -62,7 +60,7 @@ private:
   /// Returns true if every operand that is read, except operand `butFor`, is contiguous or invariant along the axis.
   bool allInVectors(unsigned axis, size_t butFor) const {
     for (unsigned i = 0; i < problem.operands.size(); ++i)
-      if (i != butFor && plan.isRead(i) && problem.operands[i].strides[axis] != 1 &&
+      if (i != butFor && problem.isRead(i) && problem.operands[i].strides[axis] != 1 &&
           problem.operands[i].strides[axis] != 0)
         return false;
     return true;
@@ -74,7 +72,7 @@ private:
       if (!llvm::is_contained(inside, a))
         plan.loops.push_back({a, 1});
     const Operand &destination = plan.destination();
-    llvm::sort(plan.loops, [&](const OpenMapPlan::MapLoop &a, const OpenMapPlan::MapLoop &b) {
+    llvm::sort(plan.loops, [&](const MapLoop &a, const MapLoop &b) {
       const Size ofA = destination.strides[a.axis], ofB = destination.strides[b.axis];
       return ofA != ofB ? ofA > ofB : a.axis < b.axis;
     });
@@ -82,41 +80,41 @@ private:
 
   void planLine() {
     plan.kind = MapKind::Line;
-    int64_t widest = 1, ops = opsOf(problem.op) + static_cast<int64_t>(problem.operands.size());
+    int64_t widest = 1, ops = plan.bodyOps() + static_cast<int64_t>(problem.operands.size());
     for (const Operand &operand : problem.operands)
       widest = std::max(widest, operand.bytes());
     plan.unroll = llvm::bit_floor(
         static_cast<uint64_t>(std::clamp<int64_t>(plan.strategy.stepOps / ops, 1, plan.strategy.unroll)));
-    const int64_t most = plan.strategy.vectorBytes / plan.destination().bytes();
-    for (plan.streamedLanes = plan.lanes;
-         plan.streamedLanes * 2 <= most && plan.unroll * plan.lanes % (plan.streamedLanes * 2) == 0;)
-      plan.streamedLanes *= 2;
-    addLoopsAround({plan.along});
-    plan.loops.push_back({plan.along, lineBytesOfIteration / widest});
+    plan.streamedLanes = lanesStreamed(plan);
+    addLoopsAround({along});
+    const int64_t step = lineBytesOfIteration / widest;
+    plan.run.parts = {{along, step}};
+    plan.loops.push_back({along, step});
   }
 
   /// The narrower one of source and destination is transposed, if the body can be computed there.
   LogicalResult planTile() {
     std::optional<unsigned> from = contiguousAxis(plan.source());
-    if (problem.source + 1 >= problem.operands.size() || !from || *from == plan.along)
+    if (problem.source + 1 >= problem.operands.size() || !from || *from == along)
       return fail("an operand's strides along the destination's axis are known only at execution");
     plan.kind = MapKind::Tile;
-    plan.across = *from;
+    across = *from;
     const bool narrows = plan.destination().bytes() < plan.source().bytes();
-    plan.bodyIsLate = !problem.isCopy && (problem.readsOld || !narrows || !allInVectors(plan.across, problem.source));
-    if (plan.bodyIsLate && !allInVectors(plan.along, problem.source))
+    tile.bodyInColumns = !problem.isCopy && (problem.readsOld || !narrows || !allInVectors(across, problem.source));
+    if (tile.bodyInColumns && !allInVectors(along, problem.source))
       return fail("an operand's strides along both axes of a tile are known only at execution");
-    plan.moved = plan.bodyIsLate ? plan.source().element() : plan.destination().element();
+    tile.moved = tile.bodyInColumns ? plan.source().element() : plan.destination().element();
     constexpr int64_t bytesOfColumns = 256, maxRows = 128;
-    const int64_t bytes = bytesOf(plan.moved);
-    plan.tileLanes = plan.strategy.vectorBytes / bytes;
-    plan.columns = bytesOfColumns / std::max(bytes, plan.source().bytes());
-    plan.rows = std::max(plan.tileLanes, std::min(maxRows, plan.strategy.l1Bytes / (plan.columns * bytes)));
-    addLoopsAround({plan.along, plan.across});
+    const int64_t bytes = bytesOf(tile.moved);
+    tile.lanes = plan.strategy.vectorBytes / bytes;
+    tile.columns = bytesOfColumns / std::max(bytes, plan.source().bytes());
+    tile.rows = std::max(tile.lanes, std::min(maxRows, plan.strategy.l1Bytes / (tile.columns * bytes)));
+    addLoopsAround({along, across});
     if (interleaves())
       return success();
-    plan.loops.push_back({plan.along, plan.rows});
-    plan.loops.push_back({plan.across, plan.columns});
+    plan.rows.parts = {{along, tile.rows}};
+    plan.columns.parts = {{across, tile.columns}};
+    plan.loops.append({{along, tile.rows}, {across, tile.columns}});
     return success();
   }
 
@@ -131,52 +129,57 @@ private:
     auto isStill = [&](unsigned operand) {
       const Operand &own = problem.operands[operand];
       return operand == problem.source || operand + 1 == problem.operands.size() ||
-             (own.strides[plan.along] == 0 && own.strides[plan.across] == 0);
+             (own.strides[along] == 0 && own.strides[across] == 0);
     };
     if (!llvm::all_of(llvm::seq<unsigned>(0, problem.operands.size()), isStill))
       return false;
-    if (isPacked(plan.destination(), plan.along, plan.across))
-      plan.network = TileNetwork::Interleave;
-    else if (isPacked(plan.source(), plan.across, plan.along))
-      plan.network = TileNetwork::Deinterleave;
+    if (isPacked(plan.destination(), along, across))
+      tile.network = TileNetwork::Interleave;
+    else if (isPacked(plan.source(), across, along))
+      tile.network = TileNetwork::Deinterleave;
     else
       return false;
-    const unsigned many = plan.network == TileNetwork::Interleave ? plan.across : plan.along;
-    plan.tileLanes = problem.isCopy ? plan.tileLanes : std::min(plan.tileLanes, plan.lanes);
-    plan.loops.push_back({many, bytesOfIteration / bytesOf(plan.moved)});
+    const bool packs = tile.network == TileNetwork::Interleave;
+    tile.lanes = problem.isCopy ? tile.lanes : std::min(tile.lanes, plan.lanes);
+    plan.rows.parts = {{along, packs ? problem.axes[along].extent.known() : tile.lanes}};
+    plan.columns.parts = {{across, packs ? tile.lanes : problem.axes[across].extent.known()}};
+    plan.loops.push_back({packs ? across : along, bytesOfIteration / bytesOf(tile.moved)});
     return true;
   }
 
-  OpenMapPlan &plan;
+  MapPlan &plan;
   const MapProblem &problem;
+  TilePlan &tile;
   std::string &whyNot;
+  unsigned along = 0, across = 0; ///< axes along which the destination, and a tile's source, are contiguous
 };
 
 } // namespace
 
-LogicalResult quern::schedule::maps::planOpen(OpenMapPlan &plan, std::string &whyNot) {
+LogicalResult quern::schedule::maps::planOpen(MapPlan &plan, std::string &whyNot) {
   return OpenMapPlanner(plan, whyNot).run();
 }
 
-std::string OpenMapPlan::text() const {
+std::string quern::schedule::maps::textOfOpen(const MapPlan &plan) {
+  const TilePlan &tile = plan.tile;
   std::string line;
   llvm::raw_string_ostream os(line);
-  os << "map: " << (kind == MapKind::Line ? "lines" : "tiles") << " of open sizes";
-  if (kind == MapKind::Line)
-    os << ", " << lanes << " lanes, unroll " << unroll;
-  else if (network == TileNetwork::Squares)
-    os << ", " << columns << " x " << rows << " of " << moved;
+  os << "map: " << (plan.kind == MapKind::Line ? "lines" : "tiles") << " of open sizes";
+  if (plan.kind == MapKind::Line)
+    os << ", " << plan.lanes << " lanes, unroll " << plan.unroll;
+  else if (tile.network == TileNetwork::Squares)
+    os << ", " << tile.columns << " x " << tile.rows << " of " << tile.moved;
   else
-    os << ", " << tileLanes << " lanes of " << moved
-       << (network == TileNetwork::Interleave ? " interleaved" : " deinterleaved");
-  if (kind == MapKind::Tile && !problem.isCopy)
-    os << ", body " << (bodyIsLate ? "after" : "before") << " the transposition";
-  os << (isMasked ? ", masked ends" : ", ends without masks") << ", axes";
-  for (auto [a, axis] : llvm::enumerate(problem.axes))
-    os << ' ' << axis.extent.text() << '(' << source().strides[a].text() << "->" << destination().strides[a].text()
-       << ')';
+    os << ", " << tile.lanes << " lanes of " << tile.moved
+       << (tile.network == TileNetwork::Interleave ? " interleaved" : " deinterleaved");
+  if (plan.kind == MapKind::Tile && !plan.problem.isCopy)
+    os << ", body " << (tile.bodyInColumns ? "after" : "before") << " the transposition";
+  os << (plan.masksEnds() ? ", masked ends" : ", ends without masks") << ", axes";
+  for (auto [a, axis] : llvm::enumerate(plan.problem.axes))
+    os << ' ' << axis.extent.text() << '(' << plan.source().strides[a].text() << "->"
+       << plan.destination().strides[a].text() << ')';
   os << ", loops";
-  for (const MapLoop &loop : loops)
+  for (const MapLoop &loop : plan.loops)
     os << ' ' << loop.axis << (loop.step > 1 ? " by " + std::to_string(loop.step) : "");
   return line;
 }

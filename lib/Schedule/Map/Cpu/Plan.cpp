@@ -34,16 +34,15 @@ bool MapPlan::isStraight(const LaneGroup &group) const {
          llvm::all_of(problem.limits, [&](const Limit &limit) { return limit.shifted >= 0 || isStill(limit.weights); });
 }
 
+bool MapPlan::masksEnds() const {
+  return llvm::all_of(problem.operands, [&](const Operand &operand) {
+    return takesMask(operand.element()) || (kind == MapKind::Line && operand.strides[run.parts[0].axis] != 1);
+  });
+}
+
 int64_t MapPlan::bodyOps() const { return opsOf(problem.op); }
 
 namespace {
-
-int64_t pointsOf(const MapProblem &problem) {
-  int64_t points = 1;
-  for (const Axis &axis : problem.axes)
-    points *= axis.extent.known();
-  return points;
-}
 
 /// Returns the bytes of the operand that the whole map accesses.
 int64_t footprint(const MapProblem &problem, const Operand &operand) {
@@ -124,7 +123,7 @@ void splitLoop(MapPlan &plan, unsigned at, int64_t count) {
 }
 
 void estimate(MapPlan &plan) {
-  double bytes = static_cast<double>(bytesMoved(plan.problem)), points = static_cast<double>(pointsOf(plan.problem));
+  double bytes = static_cast<double>(bytesMoved(plan.problem)), points = static_cast<double>(plan.problem.points());
   const MapStrategy &strategy = plan.strategy;
   double perPoint =
       plan.kind == MapKind::Scalar ? strategy.nsPerScalar : plan.bodyOps() * strategy.nsPerOperation / plan.lanes;
@@ -141,7 +140,7 @@ double nsWanted(const MapPlan &plan) {
 /// Splits a run that takes longer than an iteration should.
 void cutRun(MapPlan &plan) {
   Part &last = plan.run.parts.back();
-  double nsPerIndex = plan.ns / pointsOf(plan.problem) * plan.run.lanes() / last.count;
+  double nsPerIndex = plan.ns / plan.problem.points() * plan.run.lanes() / last.count;
   int64_t perIndex = plan.run.lanes() / last.count, step = plan.lanes * plan.unroll;
   int64_t whole = step / std::gcd(step, perIndex); // smallest number of indices that ends with a whole step
   int64_t wanted = llvm::alignTo(std::max<int64_t>(1, static_cast<int64_t>(nsWanted(plan) / nsPerIndex)), whole);
@@ -228,6 +227,8 @@ void quern::schedule::maps::planMap(MapPlan &plan) {
 }
 
 std::string MapPlan::text() const {
+  if (problem.hasOpenSizes())
+    return textOfOpen(*this);
   std::string line;
   llvm::raw_string_ostream os(line);
   const char *kinds[] = {"lines", "tiles", "points"};

@@ -19,7 +19,9 @@ namespace quern::schedule::maps {
 
 enum class MapKind { Line, Tile, Scalar };
 
-/// Indices 0, step, 2·step, … of an axis; `trip` of them.
+constexpr int64_t fewestLanes = 4; ///< minimum lanes of a vector
+
+/// Indices 0, step, 2·step, … of an axis; `trip` of them if all sizes are known.
 struct MapLoop {
   unsigned axis = 0;
   int64_t step = 1, trip = 1;
@@ -97,6 +99,9 @@ struct MapPlan {
   bool takesMask(mlir::Type element) const {
     return element.isIndex() || (strategy.narrowestMask && element.getIntOrFloatBitWidth() >= strategy.narrowestMask);
   }
+  /// Returns true if partial vectors are masked; otherwise the remaining elements are moved one by one, or by vectors
+  /// that overlap others.
+  bool masksEnds() const;
   /// Returns true if every input is contiguous or invariant along the lanes of the group, and no limit ends within
   /// them, so that vectors over them can form a loop. Limits of shifted axes do not count.
   bool isStraight(const LaneGroup &group) const;
@@ -108,6 +113,11 @@ struct MapPlan {
 
 /// Decides all fields. Cannot fail: single points are the fallback.
 void planMap(MapPlan &plan);
+/// Decides the fields of a line or a tile if sizes are open, or fails with a reason in `whyNot` (OpenPlan.cpp). The
+/// iteration space is all loops; the last one steps through a line or tile.
+mlir::LogicalResult planOpen(MapPlan &plan, std::string &whyNot);
+/// Returns the text of such a plan.
+std::string textOfOpen(const MapPlan &plan);
 
 /// Sets the run and the lanes of a line. Returns false if the destination is not contiguous along any axis
 /// (LinePlan.cpp).
@@ -118,6 +128,9 @@ void fitLine(MapPlan &plan);
 void orderLineLoops(MapPlan &plan);
 /// Makes the decisions that depend on all loops: runs per iteration, prefetch distance, lanes of non-temporal stores.
 void finishLine(MapPlan &plan);
+
+/// Returns the elements of one non-temporal store: as many vectors of a step as fill a register.
+int64_t lanesStreamed(const MapPlan &plan);
 
 /// Sets the fields of tiles, or returns false if the map does not suit them (TilePlan.cpp). Loops are chosen
 /// afterwards.

@@ -14,8 +14,6 @@
 #include "Schedule/Build/Transpose.h"
 #include "Schedule/Map/Cpu/Emitter.h"
 
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-
 using namespace mlir;
 using namespace quern;
 using namespace quern::schedule;
@@ -31,9 +29,9 @@ void MapEmitter::emitTile(const MapPlace &start) {
 void MapEmitter::emitSquares(const MapPlace &place) {
   Value rows, columns;
   if (plan.tile.throughRows)
-    rows = scratch(plan.tile.scratchRows, plan.tile.moved);
+    rows = frameBuffer(plan.tile.scratchRows, plan.tile.moved);
   if (plan.tile.throughColumns)
-    columns = scratch(plan.tile.rows * plan.tile.columns, plan.tile.moved);
+    columns = frameBuffer(plan.tile.rows * plan.tile.columns, plan.tile.moved);
   if (rows)
     stageRows(place, rows);
   else if (plan.tile.prefetch)
@@ -48,7 +46,7 @@ void MapEmitter::emitSquares(const MapPlace &place) {
   forLanes(plan.tile.repeat, 1, [&](ArrayRef<Value> digits, Value) {
     Value from = index(0);
     for (auto [part, digit] : llvm::zip_equal(plan.tile.repeat.parts, digits))
-      from = add(from, scaled(digit, plan.tile.inScratch[part.axis]));
+      from = add(from, mul(digit, plan.tile.inScratch[part.axis]));
     transpose(advance(place, plan.tile.repeat, digits), from);
   });
 }
@@ -64,21 +62,16 @@ MapEmitter::MapPlace MapEmitter::shiftedBack(const MapPlace &start) {
     for (const LaneGroup *group : {&plan.rows, &plan.columns})
       for (const Part &part : group->parts)
         count = part.axis == axis ? part.count : count;
-    Value beyond = create<arith::MinSIOp>(add(start.left[i], -count), index(0));
-    place = advance(place, MapLoop{axis, 1, 1}, beyond);
+    place = advance(place, axis, min(addTo(start.left[i], -count), 0));
   }
   return place;
 }
 
-/// Prefetches the row's part of a later tile into L2: rows are often so far from each other that few of them fit L1
-/// together. Addresses past the end are harmless: a prefetch may name any memory.
+/// Prefetches the row's part of a later tile.
 void MapEmitter::prefetchRow(const MapPlace &here) {
   int64_t bytes = plan.columns.lanes() * plan.source().bytes();
-  for (int64_t byte = 0; byte < bytes; byte += lineBytes) {
-    Value there = add(here.bases[problem.source], plan.tile.prefetch + byte / plan.source().bytes());
-    create<memref::PrefetchOp>(flat[problem.source], ValueRange{there}, /*isWrite=*/false, /*localityHint=*/2,
-                               /*isDataCache=*/true);
-  }
+  for (int64_t byte = 0; byte < bytes; byte += lineBytes)
+    prefetchSource(add(here.bases[problem.source], plan.tile.prefetch + byte / plan.source().bytes()));
 }
 
 /// Covers the lanes of a group with as few vectors as possible: a loop if there are many, then powers of two for the
@@ -99,7 +92,7 @@ void MapEmitter::forVectors(const MapPlace &place, const LaneGroup &group, int64
           base = group.isContiguousIn(operand.strides) ? add(base, at) : base;
       f(there, at, 0, most);
     };
-    forRange(index(0), index(first), body, most);
+    forRange(0, first, body, most);
   }
   while (first < total) {
     int64_t count = std::min<int64_t>(most, llvm::bit_floor(static_cast<uint64_t>(total - first)));
@@ -116,17 +109,15 @@ void MapEmitter::stageRows(const MapPlace &place, Value to) {
     MapPlace here = advance(place, tile.outside, digits);
     Value start = index(0);
     for (auto [part, digit] : llvm::zip_equal(tile.outside.parts, digits))
-      start = add(start, scaled(digit, tile.inScratch[part.axis]));
-    auto put = [&](Value vector, Value lanes, int64_t first) {
-      create<vector::StoreOp>(vector, to, ValueRange{add(add(start, lanes), first)});
-    };
+      start = add(start, mul(digit, tile.inScratch[part.axis]));
+    auto put = [&](Value vector, Value lanes, int64_t first) { store(vector, to, add(add(start, lanes), first)); };
     auto move = [&] {
       forVectors(here, tile.run, most, [&](const MapPlace &there, Value lanes, int64_t first, int64_t count) {
         Value mask = tile.masksColumns ? laneMask(there, tile.run, first, count, /*write=*/false) : Value();
         bool begins = first == 0 && matchPattern(lanes, m_Zero());
         choose(anyLane(there, tile.run, first, count, /*write=*/false, begins, mask), [&] {
           put(hasBody ? compute(there, tile.run, first, count, mask)
-                      : load(problem.source, add(there.bases[problem.source], first), count, mask),
+                      : load(flat[problem.source], add(there.bases[problem.source], first), count, mask),
               lanes, first);
         });
       });
@@ -153,22 +144,30 @@ Value MapEmitter::laneOffset(const LaneGroup &group, Value lane, ArrayRef<int64_
   if (matchPattern(lane, m_Zero()))
     return sum;
   for (const Part &part : group.parts) {
-    Value digit = before == 1 ? lane : create<arith::DivUIOp>(lane, index(before)).getResult();
+    Value digit = floorDiv(lane, before);
     if (&part != &group.parts.back())
-      digit = create<arith::RemUIOp>(digit, index(part.count));
+      digit = mod(digit, part.count);
     if (perAxis[part.axis])
-      sum = add(sum, scaled(digit, perAxis[part.axis]));
+      sum = add(sum, mul(digit, perAxis[part.axis]));
     before *= part.count;
   }
   return sum;
 }
 
-/// Emits steps over [0, end); the last one is shifted to end there.
-void MapEmitter::forSteps(int64_t end, int64_t step, function_ref<void(Value)> f) {
+void MapEmitter::forSteps(Index end, int64_t step, function_ref<void(Value)> f) {
   if (end == step)
     return f(index(0));
-  auto body = [&](Value at) { f(end % step ? create<arith::MinSIOp>(at, index(end - step)).getResult() : at); };
-  forRange(index(0), index(end), body, step);
+  const std::optional<int64_t> number = end.number();
+  const bool isWhole = number && *number % step == 0;
+  forRange(0, end, [&](Value at) { f(isWhole ? at : min(at, sub(end, step))); }, step);
+}
+
+void MapEmitter::transposeRegisters(function_ref<Value(Value, int64_t)> gather,
+                                    function_ref<void(Value, ArrayRef<Value>)> sink) {
+  const TilePlan &tile = plan.tile;
+  if (const int64_t elements = transposeScratch(tile.moved, tile.lanes); elements && !between)
+    between = frameBuffer(elements, tile.moved);
+  transposeSquares(b, loc, tile.moved, tile.lanes, {gather, sink}, between, [&](int64_t i) { return index(i); });
 }
 
 /// Transposes from the source, or from `rows`, to the destination, or to `columns`. Both scratch buffers have the lanes
@@ -178,9 +177,6 @@ void MapEmitter::transposeTile(const MapPlace &place, Value rows, Value fromRow,
   const Numbers rowStrides = rows ? tile.inScratch : knownOf(plan.source().strides),
                 destinationStrides = knownOf(plan.destination().strides);
   int64_t unit = transposeUnit(tile.moved);
-  Value between;
-  if (int64_t elements = transposeScratch(tile.moved, tile.lanes))
-    between = scratch(elements, tile.moved);
   Value aligned = plan.streams && tile.writesWholeLines && !columns ? isDestinationAligned() : Value();
   bool isLinear = rows && tile.outside.parts.size() == plan.rows.parts.size(),
        adds = plan.columns.parts.size() == 1 || (plan.columns.splitsAtPowers() && tile.columns % unit == 0);
@@ -191,23 +187,20 @@ void MapEmitter::transposeTile(const MapPlace &place, Value rows, Value fromRow,
       auto gather = [&](Value from, int64_t at) {
         if (!base || from != known) {
           Value first = from ? add(row, from) : row;
-          Value offset = isLinear ? scaled(first, tile.inScratch[plan.rows.parts[0].axis])
-                                  : laneOffset(plan.rows, first, rowStrides);
+          Value offset =
+              isLinear ? mul(first, tile.inScratch[plan.rows.parts[0].axis]) : laneOffset(plan.rows, first, rowStrides);
           base = add(add(rows ? fromRow : place.bases[problem.source], column), offset);
           known = from;
         }
-        Values pieces;
-        for (int64_t lane = at; lane < tile.lanes; lane += unit)
-          pieces.push_back(
-              loadFrom(rows ? rows : flat[problem.source], add(base, plan.rows.sum(lane, rowStrides)), unit, Value()));
-        return joinVectors(b, loc, pieces);
+        return gatherRows(rows ? rows : flat[problem.source], at,
+                          [&](int64_t lane) { return add(base, plan.rows.sum(lane, rowStrides)); });
       };
       auto sink = [&](Value from, ArrayRef<Value> vectors) {
         Value first = from ? add(column, from) : column;
         if (columns) {
-          Value at = add(scaled(first, tile.rows), row);
+          Value at = add(mul(first, tile.rows), row);
           for (auto [j, vector] : llvm::enumerate(vectors))
-            create<vector::StoreOp>(vector, columns, ValueRange{add(at, j * tile.rows)});
+            store(vector, columns, add(at, j * tile.rows));
           return;
         }
         Value base = add(place.bases.back(), row);
@@ -221,10 +214,9 @@ void MapEmitter::transposeTile(const MapPlace &place, Value rows, Value fromRow,
           for (auto [j, vector] : llvm::enumerate(vectors)) {
             int64_t highest = from ? unit - static_cast<int64_t>(vectors.size() - j) : static_cast<int64_t>(j);
             if (tile.columns == exist || highest < exist)
-              store(vector, places[j], Value(), streamed);
+              write(vector, places[j], Value(), streamed);
             else if (from)
-              choose(create<arith::CmpIOp>(arith::CmpIPredicate::slt, add(first, j), index(exist)),
-                     [&] { store(vector, places[j], Value(), streamed); });
+              choose(isLess(add(first, j), exist), [&] { write(vector, places[j], Value(), streamed); });
           }
         };
         if (aligned)
@@ -232,7 +224,7 @@ void MapEmitter::transposeTile(const MapPlace &place, Value rows, Value fromRow,
         else
           storeAll(false);
       };
-      transposeSquares(b, loc, tile.moved, tile.lanes, {gather, sink}, between, [&](int64_t i) { return index(i); });
+      transposeRegisters(gather, sink);
     });
   });
 }
@@ -243,14 +235,14 @@ void MapEmitter::stageColumns(const MapPlace &place, Value from) {
   Value aligned = plan.streams && tile.writesWholeLines ? isDestinationAligned() : Value();
   forLanes(plan.columns, 1, [&](ArrayRef<Value> digits, Value column) {
     MapPlace here = advance(place, plan.columns, digits);
-    Value start = scaled(column, tile.rows);
+    Value start = mul(column, tile.rows);
     auto begins = [&](Value lanes, int64_t first) { return first == 0 && matchPattern(lanes, m_Zero()); };
     auto put = [&](Value vector, const MapPlace &there, int64_t first, Value mask) {
       Value at = add(there.bases.back(), first);
-      if (aligned)
-        choose(aligned, [&] { store(vector, at, mask, !mask); }, [&] { store(vector, at, mask, false); });
+      if (aligned && !mask)
+        writeWhereAligned(vector, at, aligned);
       else
-        store(vector, at, mask, false);
+        write(vector, at, mask);
     };
     /// Calls f for each vector of which some lane is written.
     auto forWritten = [&](function_ref<void(const MapPlace &, Value, int64_t, int64_t, Value)> f) {
@@ -262,13 +254,13 @@ void MapEmitter::stageColumns(const MapPlace &place, Value from) {
     };
     auto move = [&] {
       forWritten([&](const MapPlace &there, Value lanes, int64_t first, int64_t count, Value mask) {
-        auto fromScratch = [&] { return loadFrom(from, add(add(start, lanes), first), count, Value()); };
+        auto fromScratch = [&] { return load(from, add(add(start, lanes), first), count, Value()); };
         if (!tile.bodyInColumns)
           return put(fromScratch(), there, first, mask);
         Value read = laneMask(there, plan.rows, first, count, /*write=*/false);
         bool pads = read && problem.writesPadding();
         auto body = [&] {
-          Value v = compute(there, plan.rows, first, count, read, fromScratch(), problem.source);
+          Value v = compute(there, plan.rows, first, count, read, fromScratch());
           put(pads ? create<arith::SelectOp>(read, v, paddingValue(count)).getResult() : v, there, first, mask);
         };
         if (!pads)
@@ -289,19 +281,18 @@ void MapEmitter::stageColumns(const MapPlace &place, Value from) {
   });
 }
 
-/// Uses a non-temporal store if `aligned` is true at run time; null: an ordinary one.
-void MapEmitter::storeLine(Value vector, Value at, Value aligned) {
-  if (aligned)
-    choose(aligned, [&] { store(vector, at, Value(), true); }, [&] { store(vector, at, Value(), false); });
-  else
-    store(vector, at, Value(), false);
+Value MapEmitter::gatherRows(Value memref, int64_t at, function_ref<Value(int64_t)> placeOf) {
+  const int64_t unit = transposeUnit(plan.tile.moved);
+  Values pieces;
+  for (int64_t row = at; row < plan.tile.lanes; row += unit)
+    pieces.push_back(load(memref, placeOf(row), unit));
+  return joinVectors(b, loc, pieces);
 }
 
 /// Returns whether the destination's buffer starts on a cache line and this call may use non-temporal stores.
 Value MapEmitter::isDestinationAligned() {
   return atEntry([&] {
-    Value start = create<memref::ExtractAlignedPointerAsIndexOp>(flat.back());
-    Value rest = create<arith::AndIOp>(start, index(lineBytes - 1));
-    return both(create<arith::CmpIOp>(arith::CmpIPredicate::eq, rest, index(0)), mayStream());
+    Value rest = create<arith::AndIOp>(addressOf(flat.back(), 0), index(lineBytes - 1));
+    return both(isEqual(rest, 0), mayStream());
   });
 }

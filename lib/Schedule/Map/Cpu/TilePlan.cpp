@@ -361,13 +361,6 @@ bool quern::schedule::maps::planTile(MapPlan &plan) {
   return false;
 }
 
-static int64_t pointsOf(const MapProblem &problem) {
-  int64_t points = 1;
-  for (const Axis &axis : problem.axes)
-    points *= axis.extent.known();
-  return points;
-}
-
 /// Returns true if every store writes whole cache lines: every step of the destination is a multiple of one.
 static bool writesWholeLines(const MapPlan &plan) {
   const Operand &destination = plan.destination();
@@ -409,7 +402,7 @@ void quern::schedule::maps::orderTileLoops(MapPlan &plan) {
       along = &loop;
   if (!along)
     return;
-  int64_t touched = pointsOf(plan.problem) * (plan.source().bytes() + plan.destination().bytes());
+  int64_t touched = plan.problem.points() * (plan.source().bytes() + plan.destination().bytes());
   bool isBeyondL2 = touched > plan.strategy.l2Bytes;
   if (plan.tile.isLarge) {
     if (isBeyondL2)

@@ -44,8 +44,8 @@ void DeviceMapEmitter::emitBox(Value box) {
     bases.push_back(index(operand.offset));
   for (const Limit &limit : problem.limits)
     left.push_back(number(limit.read));
-  int64_t rest = plan.space;
-  size_t open = plan.factors.size() / 2;
+  int64_t rest = plan.space.number;
+  size_t open = plan.space.factors.size() / 2;
   for (unsigned a : axes) {
     const int64_t count = plan.counts[a];
     Value at = box;
@@ -66,16 +66,13 @@ void DeviceMapEmitter::emitBox(Value box) {
       if (open || rest > 1)
         at = modulo(box, boxes);
       box = divided(box, boxes);
-      if (!plan.factors.empty())
+      if (!plan.space.factors.empty())
         at = narrow(at);
       firsts[a] = scaled(at, count);
     }
     for (auto [operand, base] : llvm::zip_equal(problem.operands, bases)) {
-      const Size stride = operand.strides[a];
-      if (stride.isOpen())
-        base = add(base, scaled(scaled(wide(at), count), stride));
-      else if (stride != 0)
-        base = add(base, scaled(wide(at), count * stride.known()));
+      if (const Size stride = operand.strides[a]; stride != 0)
+        base = add(base, mul(wide(at), stride * count));
       for (auto &[axis, function] : operand.nonlinear)
         if (axis == a)
           base = add(base, addressAt(at, function));
@@ -229,11 +226,10 @@ Value DeviceMapEmitter::insideLimits(const Point &point, bool write) {
 Value DeviceMapEmitter::addressOf(const Point &point, ArrayRef<Size> strides, Value base) {
   int64_t highest = 0;
   bool isShort = true;
-  for (auto [count, stride] : llvm::zip_equal(plan.counts, strides))
-    if (stride.isOpen())
-      isShort = false;
-    else
-      highest += (count - 1) * stride.known();
+  for (auto [count, stride] : llvm::zip_equal(plan.counts, strides)) {
+    isShort &= !stride.mayExceed(INT32_MAX);
+    highest += (count - 1) * stride.cappedAt(INT32_MAX);
+  }
   isShort &= highest < INT32_MAX;
   Value sum = isShort ? number(0) : index(0), apart = index(0);
   int64_t unit = 1;
@@ -242,19 +238,17 @@ Value DeviceMapEmitter::addressOf(const Point &point, ArrayRef<Size> strides, Va
     sum = add(sum, scaled(isShort ? point.indexInVector : wide(point.indexInVector), strides[parts.front().axis]));
   while (!parts.empty()) {
     const Size stride = point.order.stride(strides, parts.front().axis);
-    const int64_t step = stride.isOpen() ? point.order.step(parts.front().axis) : 1;
     int64_t count = 1;
     do {
       count *= parts.front().count;
       parts = parts.drop_front();
-    } while (!parts.empty() && !stride.isOpen() &&
-             point.order.stride(strides, parts.front().axis) == stride.known() * count &&
+    } while (!parts.empty() && point.order.stride(strides, parts.front().axis) == stride * count &&
              (count == 1 || unit * count != point.order.run));
     if (stride != 0) {
       Piece digit = digitOf(point, unit, count);
-      sum = add(sum, scaled(scaled(isShort ? digit.number : wide(digit.number), step), stride));
+      sum = add(sum, scaled(isShort ? digit.number : wide(digit.number), stride));
       if (digit.neighbor)
-        apart = add(apart, scaled(scaled(digit.neighbor, step), stride));
+        apart = add(apart, scaled(digit.neighbor, stride));
     }
     unit *= count;
   }

@@ -68,8 +68,7 @@ DeviceMapEmitter::Values DeviceMapEmitter::load(unsigned operand, const Point &p
     return loadVector(b, loc, flat[operand], at, count);
   Values elements;
   for (int64_t i = 0; i < count; ++i) {
-    Value further = multiple(i, stride);
-    elements.push_back(elementAt(operand, add(at, further)));
+    elements.push_back(elementAt(operand, add(at, stride * i)));
   }
   return elements;
 }
@@ -80,18 +79,19 @@ Value DeviceMapEmitter::areAligned() {
     if (plan.inVectors[i] || (plan.read.width > 1 && i == problem.source)) {
       const Operand &operand = problem.operands[i];
       inVectors.push_back(flat[i]);
-      Sizes open = operand.strides;
-      open.push_back(operand.offset);
-      for (Size size : open)
-        if (size.isOpen() && operand.bytes() < deviceWordBytes)
-          sizes.push_back(scaled(index(size), operand.bytes()));
+      Sizes strides = operand.strides;
+      strides.push_back(operand.offset);
+      // Along the vector the stride is 1, and planning has checked the other numbers.
+      for (Size stride : strides)
+        if (operand.bytes() < deviceWordBytes && stride != 1 && !stride.isMultipleOf(deviceWordBytes / operand.bytes()))
+          sizes.push_back(index(stride * operand.bytes()));
     }
   return areWordAligned(b, loc, inVectors, sizes);
 }
 
 void DeviceMapEmitter::forVector(const Point &point, function_ref<void(const Point &)> vector,
                                  function_ref<void(const Point &)> one) {
-  choose(b, loc, inOrder(point), [&] {
+  choose(inOrder(point), [&] {
     const int64_t width = point.order.width;
     Point last = point;
     last.indexInVector = number(width - 1);
@@ -104,7 +104,7 @@ void DeviceMapEmitter::forVector(const Point &point, function_ref<void(const Poi
       one(each);
     };
     Value isWhole = both(insideAxes(last), insideLimits(last, /*write=*/false));
-    choose(b, loc, both(aligned, isWhole), [&] { vector(point); }, forEach);
+    choose(both(aligned, isWhole), [&] { vector(point); }, forEach);
   });
 }
 
@@ -128,7 +128,7 @@ void DeviceMapEmitter::readBox() {
   auto readPoint = [&](const Point &point) {
     Value exists = both(both(point.indexInVector ? Value() : inOrder(point), insideAxes(point)),
                         insideLimits(point, /*write=*/false));
-    choose(b, loc, exists, [&] { readElements(point, /*asVector=*/false); });
+    choose(exists, [&] { readElements(point, /*asVector=*/false); });
   };
   forPoints(plan.read, /*isRolled=*/false, [&](const Point &point) {
     if (plan.read.width == 1)
@@ -181,14 +181,14 @@ void DeviceMapEmitter::writePoint(const Point &point) {
   }
   // Points of the padding also run the body, and their result is dropped: a branch would make the work-items of a
   // sub-group diverge.
-  choose(b, loc, exists, [&] { writeElements(point, /*asVector=*/false, isRead); });
+  choose(exists, [&] { writeElements(point, /*asVector=*/false, isRead); });
 }
 
 /// Returns the size of the sub-groups from which work-items compute their index, or 0. They do if one condition may
 /// enclose the whole kernel: Intel's OpenCL runtime for CPUs turns conditions on the index in the group into loop
 /// bounds, and then computes wrong results or aborts.
 int64_t DeviceMapEmitter::subGroupOfItems() const {
-  if (plan.subGroup || plan.isThroughMemory || (plan.space > 1 && plan.written.places() % plan.group == 0))
+  if (plan.subGroup || plan.isThroughMemory || (plan.space.number > 1 && plan.written.places() % plan.group == 0))
     return plan.subGroup;
   auto *divides =
       llvm::find_if(plan.strategy.subGroupSizes, [&](int64_t size) { return size > 1 && plan.group % size == 0; });
@@ -200,7 +200,6 @@ func::FuncOp DeviceMapEmitter::emit() {
   traits.name = (problem.function.getName() + "_kernel").str();
   traits.plan = plan.text();
   traits.space = plan.space;
-  traits.factors = plan.factors;
   traits.groupSize = plan.group;
   const int64_t subGroup = subGroupOfItems();
   traits.subGroupSize = subGroup;
@@ -219,12 +218,12 @@ func::FuncOp DeviceMapEmitter::emit() {
       item = add(scaled(own, subGroup), neighbor);
   }
   local = narrow(item);
-  clonePrologue(b, kernel, problem.function, problem.prologue, [&](Size size) { return index(size); });
+  clonePrologue(problem.function, problem.prologue);
   for (const Operand &operand : problem.operands)
     flat.push_back(operand.isIndex() ? Value() : kernel.arguments.lookup(operand.base));
   auto block = create<gpu::BlockIdOp>(gpu::Dimension::x);
   box = block;
-  emitBox(plan.factors.empty() ? narrow(block) : block);
+  emitBox(plan.space.factors.empty() ? narrow(block) : block);
   aligned = areAligned();
   if (plan.isThroughMemory)
     readBox();
@@ -262,7 +261,7 @@ Value DeviceMapEmitter::wide(Value v) {
 /// Returns true if boxes, indices and limits, including those past the ends of axes, fit 32 bits.
 bool DeviceMapEmitter::isSmall() const {
   int64_t highest =
-      std::max({plan.space, 2 * (plan.written.places() + plan.group), 2 * (plan.read.places() + plan.group)});
+      std::max({plan.space.number, 2 * (plan.written.places() + plan.group), 2 * (plan.read.places() + plan.group)});
   for (auto [a, axis] : llvm::enumerate(problem.axes))
     highest = std::max(highest, (plan.isOpen(a) ? 0 : axis.extent.known()) + plan.counts[a]);
   for (const Limit &limit : problem.limits) {
@@ -274,11 +273,7 @@ bool DeviceMapEmitter::isSmall() const {
   return highest < INT32_MAX;
 }
 
-Value DeviceMapEmitter::scaled(Value v, Size by) {
-  if (by.isOpen())
-    return isZero(v) ? index(0) : KernelBuilder::scaled(wide(v), by);
-  return KernelBuilder::scaled(v, by);
-}
+Value DeviceMapEmitter::scaled(Value v, Size by) { return mul(by.isOpen() ? wide(v) : v, by); }
 
 /// Powers of two use a shift, because no vector unit has integer division.
 Value DeviceMapEmitter::divided(Value v, int64_t by) {

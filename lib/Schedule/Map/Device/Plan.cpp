@@ -236,7 +236,7 @@ BoxOrder DeviceMapPlanner::orderOf(const Operand &operand, int64_t width) const 
       continue;
     const int64_t step = order.axes.parts.empty() ? width : 1, count = plan.counts[a] / step;
     order.axes.parts.push_back({a, count});
-    isRun &= !operand.strides[a].isOpen() && operand.strides[a].known() * step == order.run * width;
+    isRun &= operand.strides[a] * step == order.run * width;
     order.run *= isRun ? count : 1;
   }
   return order;
@@ -260,7 +260,7 @@ void DeviceMapPlanner::shortenRun(BoxOrder &order, const Operand &operand) const
     if (run > 1 && stride != next)
       break;
     run *= part.count;
-    next = stride.isOpen() ? Size::untold() : Size(stride.known() * part.count);
+    next = stride * part.count;
   }
   order.run = std::min(order.run, run);
 }
@@ -347,10 +347,7 @@ void DeviceMapPlanner::run() {
   }
   chooseGroup();
   for (unsigned a = 0; a < problem.axes.size(); ++a)
-    if (plan.isOpen(a))
-      plan.factors.append({problem.axes[a].extent.openIndex(), plan.counts[a]});
-    else
-      plan.space *= plan.boxes(a);
+    plan.space.addLoop(problem.axes[a].extent, plan.counts[a]);
   chooseSubGroup();
 }
 

@@ -11,6 +11,7 @@
 #ifndef QUERN_SCHEDULE_MAP_DEVICE_PLAN_H
 #define QUERN_SCHEDULE_MAP_DEVICE_PLAN_H
 
+#include "Schedule/Build/Kernel.h"
 #include "Schedule/Device/Strategy.h"
 #include "Schedule/Map/Axes.h"
 #include "Schedule/Map/Groups.h"
@@ -27,11 +28,8 @@ struct BoxOrder {
   int64_t filled = 0; ///< places of a run, including unused ones, if each run starts a sub-group; otherwise 0
   /// Returns the number of points in one step along an axis of the order.
   int64_t step(unsigned axis) const { return width > 1 && axes.parts.front().axis == axis ? width : 1; }
-  /// Returns the stride between consecutive indices of the order along an axis. For an open stride, whose multiples are
-  /// not numbers, it is the stride between points.
-  Size stride(llvm::ArrayRef<Size> strides, unsigned axis) const {
-    return strides[axis].isOpen() ? strides[axis] : Size(strides[axis].known() * step(axis));
-  }
+  /// Returns the stride between consecutive indices of the order along an axis.
+  Size stride(llvm::ArrayRef<Size> strides, unsigned axis) const { return strides[axis] * step(axis); }
   bool isByLane() const { return filled != 0; }
   int64_t places() const { return filled ? axes.lanes() / run * filled : axes.lanes(); }
 };
@@ -53,8 +51,7 @@ struct DeviceMapPlan {
   /// Size of sub-groups, which matters to orders by lane: all digits of a point's place except the lane are then
   /// uniform in a sub-group. 0: any size.
   int64_t subGroup = 0;
-  int64_t space = 1;                     ///< number of boxes, without the factors of open axes
-  llvm::SmallVector<int64_t, 4> factors; ///< a pair of open size and count for each open axis
+  IterationSpace space; ///< the boxes
 
   DeviceMapPlan(MapProblem &problem, const DeviceStrategy &strategy) : problem(problem), strategy(strategy) {}
   const Operand &source() const { return problem.operands[problem.source]; }

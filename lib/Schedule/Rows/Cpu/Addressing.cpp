@@ -39,8 +39,8 @@ Value VectorEmitter::placeByOther(const Access &access, int64_t slot) {
   Value first = place(access, 0);
   const Size step = vectors.alongRow() ? access.row.step() : access.strides[vectors.vectorDim];
   if (Value reach = lanesOf(slot).reach)
-    return add(first, scaled(reach, step));
-  return add(first, multiple(indices, step));
+    return add(first, mul(reach, step));
+  return add(first, mul(indices, step));
 }
 
 /// Returns the index of every lane: along the row, or along the vector dim.
@@ -133,8 +133,7 @@ void VectorEmitter::store(const Access &access, int64_t slot, Value v) {
   } else if (!lanes.isFull) {
     scatterLanes(access, slot, v);
   } else {
-    choose(
-        b, loc, lanes.isFull, [&] { create<vector::StoreOp>(v, memref, at); }, [&] { scatterLanes(access, slot, v); });
+    choose(lanes.isFull, [&] { create<vector::StoreOp>(v, memref, at); }, [&] { scatterLanes(access, slot, v); });
   }
 }
 
@@ -151,7 +150,7 @@ void VectorEmitter::forEachLane(const Access &access, int64_t slot, function_ref
   Value first = !acrossBlocks ? Value() : slot ? add(position, index(slot * vectors.lanes)) : position;
   const Size stride = vectors.alongRow() ? access.row.step() : access.strides[vectors.vectorDim];
   forRange(index(0), count, [&](Value lane) {
-    f(lane, add(base, acrossBlocks ? addressAt(add(first, lane), access.row) : scaled(lane, stride)));
+    f(lane, add(base, acrossBlocks ? addressAt(add(first, lane), access.row) : mul(lane, stride)));
   });
 }
 

@@ -108,7 +108,7 @@ void SweepEmitter::emitHeld(int64_t count) {
     emitRows();
     isOneBlock = false;
   };
-  choose(b, loc, isBlock, ofBlock, [&] { emitRows(); });
+  choose(isBlock, ofBlock, [&] { emitRows(); });
 }
 
 void SweepEmitter::emitIteration(Value iteration) {
@@ -128,8 +128,8 @@ void SweepEmitter::emitIteration(Value iteration) {
     form = &plan.forms.usual;
   };
   choose(
-      b, loc, create<arith::CmpIOp>(arith::CmpIPredicate::sle, index(chain.rowExtent), index(longest)),
-      [&] { emitByWidth(); }, emitLong);
+      create<arith::CmpIOp>(arith::CmpIPredicate::sle, index(chain.rowExtent), index(longest)), [&] { emitByWidth(); },
+      emitLong);
 }
 
 /// Emits straight-line code in which every value stays in registers across sweeps. The last vector may be partial.
@@ -228,14 +228,14 @@ void SweepEmitter::emitWidths(ArrayRef<int64_t> wholeWidths, ArrayRef<int64_t> n
     if (i + 1 == narrowWidths.size())
       return emit(width, before);
     Value fits = create<arith::CmpIOp>(arith::CmpIPredicate::sle, left, index(width * vectors.lanes));
-    choose(b, loc, fits, [&] { emit(width, before); }, [&] { narrower(i + 1); });
+    choose(fits, [&] { emit(width, before); }, [&] { narrower(i + 1); });
   };
   std::function<void(size_t)> whole = [&](size_t i) {
     if (i == wholeWidths.size())
       return narrower(0);
     const auto how = i ? arith::CmpIPredicate::eq : arith::CmpIPredicate::sge;
     Value isWhole = create<arith::CmpIOp>(how, left, index(wholeWidths[i] * vectors.lanes));
-    choose(b, loc, isWhole, [&] { emit(wholeWidths[i], wholeWidths[i]); }, [&] { whole(i + 1); });
+    choose(isWhole, [&] { emit(wholeWidths[i], wholeWidths[i]); }, [&] { whole(i + 1); });
   };
   whole(0);
 }

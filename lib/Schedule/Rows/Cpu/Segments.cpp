@@ -156,7 +156,7 @@ void WholeRowEmitter::emitIteration(Value iteration) {
     otherValues.clear(), reduced.clear();
   };
   Value isWhole = create<arith::CmpIOp>(arith::CmpIPredicate::uge, rowsLeft(), index(vectors.wholeRows));
-  choose(b, loc, isWhole, all, some);
+  choose(isWhole, all, some);
 }
 
 /// Everything is computed before anything is written, because the rows may be overwritten in place.
@@ -194,7 +194,7 @@ void WholeRowEmitter::limitRows() {
   SlotLanes lanes;
   Value left = rowsLeft();
   rowsHere = create<arith::MinUIOp>(left, index(rows));
-  lanes.left = scaled(rowsHere, chain.rowExtent);
+  lanes.left = mul(rowsHere, chain.rowExtent);
   if (vectors.masksFreely())
     lanes.mask = prefixMask(lanes.left);
   else
@@ -290,7 +290,7 @@ void WholeRowEmitter::store(const Access &access, int64_t slot, Value v) {
   if (lanes.left && vectors.masksFreely())
     create<vector::MaskedStoreOp>(memref, ValueRange{at}, lanes.mask, v);
   else
-    choose(b, loc, lanes.isFull, [&] { storeFirst(v, memref, at, count); }, [&] { scatterLanes(access, 0, v); });
+    choose(lanes.isFull, [&] { storeFirst(v, memref, at, count); }, [&] { scatterLanes(access, 0, v); });
 }
 
 /// Loops over the rows of the vector that exist and over their positions.
@@ -298,8 +298,8 @@ void WholeRowEmitter::forEachLane(const Access &access, int64_t, function_ref<vo
   Value base = rowBase(access), count = rowsHere ? rowsHere : index(vectors.wholeRows);
   int64_t positions = once && access.row.isStill() ? 1 : chain.rowExtent.known();
   forRange(index(0), count, [&](Value row) {
-    Value first = scaled(row, chain.rowExtent);
-    Value start = vectors.vectorDim < 0 ? base : add(base, scaled(row, access.strides[vectors.vectorDim]));
+    Value first = mul(row, chain.rowExtent);
+    Value start = vectors.vectorDim < 0 ? base : add(base, mul(row, access.strides[vectors.vectorDim]));
     forRange(index(0), index(positions), [&](Value at) {
       f(add(first, at), access.row.isStill() ? start : add(start, addressAt(at, access.row)));
     });

@@ -54,14 +54,12 @@ func::FuncOp VectorEmitter::emit(Operation *after) {
   traits.name = (chain.problem.getName() + "_kernel" + (isOneOfMany ? Twine(sweep) : Twine())).str();
   traits.plan = plan.text(sweep);
   traits.space = plan.space.iterations * plan.space.split.chunks;
-  traits.factors = plan.space.factors;
+  traits.space.factors = plan.space.factors;
   traits.nsPerIteration =
       plan.space.isSplit() ? nsOfChunk(plan, sweep) : plan.opsPerIteration() * plan.strategy.nsPerOperation;
   traits.sharedBytes = plan.scratch.sharedBytes;
   traits.scratchBytes = plan.scratch.bytes;
-  kernel = makeKernel(chain.problem, after, traits);
-  b.setInsertionPointToEnd(&kernel.function.getBody().front());
-  clonePrologue(b, kernel, chain.problem, chain.prologue, [&](Size size) { return index(size); });
+  beginKernel(chain.problem, after, traits, chain.prologue);
   b.setInsertionPoint(create<func::ReturnOp>());
   emitSpace();
   return kernel.function;
@@ -120,7 +118,7 @@ void VectorEmitter::emitParallelIndices(Value iteration) {
     if (limit >= 0)
       emitLimitedIndices(limit, at);
     else
-      parallel[d] = d == vectors.vectorDim ? scaled(at, vectors.perGroup()) : at;
+      parallel[d] = d == vectors.vectorDim ? mul(at, vectors.perGroup()) : at;
   }
 }
 
@@ -137,7 +135,7 @@ Value VectorEmitter::lanesLeft(int64_t slot) {
     return left;
   for (auto [d, other] : llvm::enumerate(chain.dims))
     if (other.limit == dim.limit && static_cast<int>(d) != vectors.vectorDim)
-      left = create<arith::SubIOp>(left, scaled(parallel[d], other.weight));
+      left = create<arith::SubIOp>(left, mul(parallel[d], other.weight));
   if (dim.extent.isMultipleOf(vectors.columns * vectors.lanes))
     return left;
   Value inDim = create<arith::SubIOp>(index(dim.extent.known() - slot * vectors.lanes), parallel[vectors.vectorDim]);

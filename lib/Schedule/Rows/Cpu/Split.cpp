@@ -124,7 +124,7 @@ Value SweepEmitter::emitChunkIndex(Value iteration) {
 void SweepEmitter::emitChunk(int64_t stepLength) {
   int64_t length = plan.space.split.chunkLength, steps = length / stepLength,
           main = chain.rowExtent.known() / stepLength * stepLength;
-  Value begin = scaled(chunk, length), end = add(begin, index(length));
+  Value begin = mul(chunk, length), end = add(begin, index(length));
   bool isEven = main == length * plan.space.split.chunks;
   if (!isEven)
     end = create<arith::MinUIOp>(end, index(main));
@@ -162,10 +162,10 @@ Value SweepEmitter::partialsOf(int i, unsigned k) {
 }
 
 Value SweepEmitter::partialPlace(Value ofChunk, int64_t slot) {
-  Value at = plan.space.iterations == 1 ? ofChunk : add(scaled(row, plan.space.split.chunks), ofChunk);
+  Value at = plan.space.iterations == 1 ? ofChunk : add(mul(row, plan.space.split.chunks), ofChunk);
   if (vectors.alongRow())
     return at;
-  at = scaled(at, vectors.columns * vectors.lanes);
+  at = mul(at, vectors.columns * vectors.lanes);
   return slot ? add(at, index(slot * vectors.lanes)) : at;
 }
 

@@ -18,7 +18,7 @@ Value SweepEmitter::misalignmentOf(const Access &out) {
   Value places = create<memref::ExtractAlignedPointerAsIndexOp>(kernel.arguments.lookup(out.base));
   auto include = [&](Size size) {
     if (size.isOpen())
-      places = create<arith::OrIOp>(places, scaled(index(size), bytes));
+      places = create<arith::OrIOp>(places, mul(index(size), bytes));
   };
   include(out.offset);
   for (auto [dim, stride] : llvm::enumerate(out.strides))
@@ -55,9 +55,9 @@ Value SweepEmitter::emitMayStream() {
   Value all = create<arith::CmpIOp>(arith::CmpIPredicate::eq, count, space);
   if (!plan.streaming.isChecked)
     return both(aligned, all);
-  Value bytes = scaled(index(widest), chain.rowExtent);
+  Value bytes = mul(index(widest), chain.rowExtent);
   for (const Dim &dim : chain.dims)
-    bytes = scaled(bytes, dim.extent);
+    bytes = mul(bytes, dim.extent);
   const RowsStrategy &strategy = plan.strategy;
   Value least = create<arith::SelectOp>(all, index(strategy.streamBytes),
                                         index(std::max(strategy.streamBytes, strategy.streamAlwaysBytes)));

@@ -52,7 +52,7 @@ Value SweepEmitter::keptPlace(int64_t slot) {
     Value first = keptPlace(0);
     return known = add(first, index(slot * vectors.lanes));
   }
-  return known = vectors.alongRow() ? position : scaled(position, columns * vectors.lanes);
+  return known = vectors.alongRow() ? position : mul(position, columns * vectors.lanes);
 }
 
 Value SweepEmitter::keptView(int64_t offset, Type element) {

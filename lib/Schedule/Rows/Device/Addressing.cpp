@@ -70,6 +70,6 @@ void DeviceRowEmitter::write(const Access &access, int64_t slot, ArrayRef<Value>
   if (neighbors(access) == 1)
     return oneByOne();
   choose(
-      b, loc, bytesOf(elements.front().getType()) < deviceWordBytes ? aligned : Value(),
+      bytesOf(elements.front().getType()) < deviceWordBytes ? aligned : Value(),
       [&] { storeVector(b, loc, elements, memref, at.front()); }, oneByOne);
 }

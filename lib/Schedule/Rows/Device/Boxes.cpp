@@ -53,19 +53,19 @@ void DeviceRowEmitter::moveBox(const Box &box, bool isWritten) {
   const int64_t length = chain.rowExtent.known();
   Type type = b.getI32Type(), element = box.access->elementType();
   Value memref = kernel.arguments.lookup(box.access->base), mine = create<arith::IndexCastUIOp>(type, local);
-  Value start = add(scaled(group, plan.rows * length), index(box.access->offset));
+  Value start = add(mul(group, plan.rows * length), index(box.access->offset));
   for (int64_t i = 0; i < length; ++i) {
     Value at = add(mine, like(mine, i * plan.group));
     Value row = create<arith::DivUIOp>(at, like(at, length));
-    Value inMemory = create<arith::IndexCastUIOp>(b.getIndexType(), add(at, scaled(row, box.pitch - length)));
+    Value inMemory = create<arith::IndexCastUIOp>(b.getIndexType(), add(at, mul(row, box.pitch - length)));
     at = create<arith::IndexCastUIOp>(b.getIndexType(), at);
     Value exists;
     if (plan.count % plan.rows) {
-      Value inRun = add(scaled(group, plan.rows * length), at);
+      Value inRun = add(mul(group, plan.rows * length), at);
       exists = create<arith::CmpIOp>(arith::CmpIPredicate::ult, inRun, index(plan.count * length));
     }
     Value outside = add(start, at);
-    choose(b, loc, exists, [&] {
+    choose(exists, [&] {
       Value v = isWritten ? loadElement(b, loc, box.memory, inMemory) : loadElement(b, loc, memref, outside);
       Type wanted = isWritten ? element : cast<MemRefType>(box.memory.getType()).getElementType();
       if (v.getType() != wanted)
@@ -89,7 +89,7 @@ void DeviceRowEmitter::writeBoxes() {
 }
 
 Value DeviceRowEmitter::loadBoxed(const Box &box, int64_t slot) {
-  Value v = loadElement(b, loc, box.memory, add(scaled(local, box.pitch), index(slot)));
+  Value v = loadElement(b, loc, box.memory, add(mul(local, box.pitch), index(slot)));
   Type element = box.access->elementType();
   return v.getType() == element ? v : create<arith::BitcastOp>(element, v).getResult();
 }
@@ -98,5 +98,5 @@ void DeviceRowEmitter::storeBoxed(const Box &box, int64_t slot, Value v) {
   Type kept = cast<MemRefType>(box.memory.getType()).getElementType();
   if (v.getType() != kept)
     v = create<arith::BitcastOp>(kept, v);
-  storeElement(b, loc, v, box.memory, add(scaled(local, box.pitch), index(slot)));
+  storeElement(b, loc, v, box.memory, add(mul(local, box.pitch), index(slot)));
 }

@@ -62,14 +62,14 @@ void DeviceRowEmitter::emitPlace() {
   // The lane is used even if the group is one sub-group: if all effects of a kernel depend on the local index, Intel's
   // OpenCL runtime for CPUs runs it only for those work-items, as if no shuffle read from the others.
   bool isOfSubGroup = plan.share == RowShare::SubGroup;
-  item = scaled(isOfSubGroup ? laneOfItem() : plan.items == 1 ? index(0) : local, plan.width);
+  item = mul(isOfSubGroup ? laneOfItem() : plan.items == 1 ? index(0) : local, plan.width);
   if (plan.rowsFollowLanes()) // uniform in a sub-group: whether the row exists, and all of its index except the lane
-    inGroup = scaled(subGroupOfItem(), plan.subGroup);
+    inGroup = mul(subGroupOfItem(), plan.subGroup);
   else if (plan.rows > 1)
     inGroup = isOfSubGroup ? subGroupOfItem() : local;
   parallel.assign(chain.dims.size(), Value());
   auto rowOf = [&](Value of) {
-    return plan.rows > 1 ? add(scaled(narrowed(of), plan.rows), narrowed(inGroup)) : narrowed(of);
+    return plan.rows > 1 ? add(mul(narrowed(of), plan.rows), narrowed(inGroup)) : narrowed(of);
   };
   Value rest = block;
   if (plan.openDim < 0) {
@@ -117,7 +117,7 @@ Value DeviceRowEmitter::isRow() {
     Value sum;
     for (auto [d, dim] : llvm::enumerate(chain.dims))
       if (dim.limit == static_cast<int>(limit)) {
-        Value term = scaled(parallel[d], dim.weight);
+        Value term = mul(parallel[d], dim.weight);
         sum = sum ? add(sum, term) : term;
       }
     if (!sum)
@@ -177,7 +177,7 @@ void DeviceRowEmitter::writeElements(int64_t count) {
     }
     if (results.empty())
       continue;
-    choose(b, loc, inRow(slot), [&] {
+    choose(inRow(slot), [&] {
       for (auto &[access, of, elements] : results) {
         const AtOperation scope(*this, of);
         write(*access, slot, elements);
@@ -200,7 +200,7 @@ void DeviceRowEmitter::emitSweep() {
   if (plan.isInRegisters) {
     emitStep(Value(), plan.slots, !chain.rowExtent.isMultipleOf(plan.step()), accumulators);
   } else if (chain.rowExtent.isOpen()) {
-    Value whole = scaled(create<arith::DivUIOp>(index(chain.rowExtent), index(plan.items)), plan.items);
+    Value whole = mul(create<arith::DivUIOp>(index(chain.rowExtent), index(plan.items)), plan.items);
     emitLoop(index(0), whole, plan.items, 1, accumulators);
     if (plan.items > 1)
       emitStep(whole, 1, /*endsInRow=*/true, accumulators);
@@ -247,7 +247,7 @@ void DeviceRowEmitter::reduceGroup(MutableArrayRef<Reduction> reductions) {
   for (const Reduction &reduction : reductions)
     buffers.push_back(groupMemory(b, kernel, subGroups, reduction.parts[0].getType(), memories++));
   Value isFirst = create<arith::CmpIOp>(arith::CmpIPredicate::eq, lane, index(0));
-  choose(b, loc, isFirst, [&] {
+  choose(isFirst, [&] {
     for (auto [buffer, reduction] : llvm::zip_equal(buffers, reductions)) {
       const AtOperation scope(*this, reduction.like->getParentOp()->getLoc());
       create<memref::StoreOp>(reduction.parts[0], buffer, ValueRange{subGroup});
@@ -286,7 +286,7 @@ void DeviceRowEmitter::storeRowOutputs(ArrayRef<RowOutput> outputs) {
   Value isFirst;
   if (plan.isAlongRow())
     isFirst = create<arith::CmpIOp>(arith::CmpIPredicate::eq, item, index(0));
-  choose(b, loc, isFirst, [&] {
+  choose(isFirst, [&] {
     for (const RowOutput &output : outputs)
       write(*output.access, 0, output.value);
   });
@@ -297,7 +297,7 @@ func::FuncOp DeviceRowEmitter::emit(Operation *after) {
   traits.name = (chain.problem.getName() + "_kernel").str();
   traits.plan = plan.text();
   traits.space = plan.space;
-  traits.factors = plan.factors;
+  traits.space.factors = plan.factors;
   traits.groupSize = plan.group;
   traits.subGroupSize = plan.subGroup == 1 ? 0 : plan.subGroup;
   kernel = makeKernel(chain.problem, after, traits);
@@ -310,11 +310,11 @@ func::FuncOp DeviceRowEmitter::emit(Operation *after) {
                return !type || (type.hasStaticShape() && type.getNumElements() < INT32_MAX);
              });
   emitPlace();
-  clonePrologue(b, kernel, chain.problem, chain.prologue, [&](Size size) { return index(size); });
+  clonePrologue(chain.problem, chain.prologue);
   emitAlignment();
   if (plan.isBoxed)
     readBoxes();
-  choose(b, loc, isRow(), [&] {
+  choose(isRow(), [&] {
     for (sweep = 0; sweep < plan.sweeps; ++sweep)
       emitSweep();
     writeRowOutputs();

@@ -199,7 +199,7 @@ Value RowEmitter::read(const Access &access, int64_t slot) {
     return hit->second;
   Operation *point = level == Level::Kernel ? entry : level == Level::Row ? sweepLoop : nullptr;
   int64_t from = slot;
-  Values loaded = before(point, [&] { return load(access, from); });
+  Values loaded = before(point, [&] { return loadSlot(access, from); });
   for (auto [i, value] : llvm::enumerate(loaded)) {
     std::get<5>(key) = differs ? from + static_cast<int64_t>(i) : 0;
     cache[key] = value;

@@ -47,7 +47,7 @@ protected:
   /// known.
   virtual Value placeByOther(const Access &access, int64_t slot) = 0;
   /// Loads a slot of an operand, and those that are moved with it; `slot` becomes the first of them.
-  virtual Values load(const Access &access, int64_t &slot) = 0;
+  virtual Values loadSlot(const Access &access, int64_t &slot) = 0;
   /// Returns a loop index at a slot, in 32 bits.
   virtual Value numberOf(const Access &access, int64_t slot);
   /// Returns the lanes of a slot that are within the row; null: all.

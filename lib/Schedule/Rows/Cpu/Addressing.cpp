@@ -81,65 +81,58 @@ Value VectorEmitter::numberOf(const Access &access, int64_t slot) {
   return sum;
 }
 
-VectorEmitter::Values VectorEmitter::load(const Access &access, int64_t &slot) {
+VectorEmitter::Values VectorEmitter::loadSlot(const Access &access, int64_t &slot) {
   Value memref = kernel.arguments.lookup(access.base);
   auto type = cast<MemRefType>(memref.getType());
   VectorType vector = vec(type.getElementType());
   LaneKind kind = vectors.lanesOf(access);
   const SlotLanes &lanes = lanesOf(slot);
   if (kind == LaneKind::Same || lanes.isScalar()) {
-    SmallVector<Value, 1> at;
-    if (type.getRank())
-      at.push_back(access.isInvariant() ? index(access.offset) : place(access, slot));
-    return {create<vector::BroadcastOp>(vector, create<memref::LoadOp>(memref, at))};
+    const Index at = access.isInvariant() ? Index(access.offset) : Index(place(access, slot));
+    return {create<vector::BroadcastOp>(vector, loadScalar(memref, at))};
   }
   if (kind == LaneKind::Strided)
     return {gatherLanes(access, slot)};
   if (kind == LaneKind::Pieces)
     return {joinPieces(access, slot)};
   Value at = place(access, slot);
-  auto whole = [&] { return Values{create<vector::LoadOp>(vector, memref, ValueRange{at})}; };
+  auto whole = [&] { return Values{load(memref, at, vectors.lanes)}; };
   if (lanes.all())
     return whole();
   if (vectors.takesMask(type.getElementType()))
-    return {create<vector::MaskedLoadOp>(vector, memref, ValueRange{at}, maskOf(lanes),
-                                         splat(b.getZeroAttr(type.getElementType())))};
+    return {load(memref, at, vectors.lanes, maskOf(lanes))};
   auto byLanes = [&] { return Values{gatherLanes(access, slot)}; };
   return lanes.isFull ? chooseValues(lanes.isFull, vector, whole, byLanes) : byLanes();
 }
 
-void VectorEmitter::store(const Access &access, int64_t slot, Value v) {
+void VectorEmitter::storeSlot(const Access &access, int64_t slot, Value v) {
   Value memref = kernel.arguments.lookupOrNull(access.base);
   if (!memref)
     return; // an intermediate of an op that also writes an argument
   auto type = cast<MemRefType>(memref.getType());
   LaneKind kind = vectors.lanesOf(access);
   const SlotLanes &lanes = lanesOf(slot);
-  SmallVector<Value, 1> at;
-  if (type.getRank())
-    at.push_back(place(access, slot));
+  const Index at = type.getRank() ? Index(place(access, slot)) : 0;
   if (kind == LaneKind::Same || lanes.isScalar()) {
-    create<memref::StoreOp>(create<vector::ExtractOp>(v, 0), memref, at);
+    storeScalar(create<vector::ExtractOp>(v, 0), memref, at);
   } else if (kind == LaneKind::Strided) {
     scatterLanes(access, slot, v);
   } else if (kind == LaneKind::Pieces) {
     storePieces(access, slot, v);
   } else if (lanes.all()) {
-    bool streamed = streaming && plan.isStreamed(access);
-    int64_t vectorBytes = vectors.lanes * type.getElementTypeBitWidth() / 8;
-    create<vector::StoreOp>(v, memref, at, streamed, streamed ? llvm::MaybeAlign(vectorBytes) : llvm::MaybeAlign());
+    store(v, memref, at, /*mask=*/{}, streaming && plan.isStreamed(access));
   } else if (vectors.takesMask(type.getElementType())) {
-    create<vector::MaskedStoreOp>(memref, at, maskOf(lanes), v);
+    store(v, memref, at, maskOf(lanes));
   } else if (!lanes.isFull) {
     scatterLanes(access, slot, v);
   } else {
-    choose(lanes.isFull, [&] { create<vector::StoreOp>(v, memref, at); }, [&] { scatterLanes(access, slot, v); });
+    choose(lanes.isFull, [&] { store(v, memref, at); }, [&] { scatterLanes(access, slot, v); });
   }
 }
 
 void VectorEmitter::storeRowOutputs(ArrayRef<RowOutput> outputs) {
   for (const RowOutput &output : outputs)
-    store(*output.access, output.slot, output.value);
+    storeSlot(*output.access, output.slot, output.value);
 }
 
 void VectorEmitter::forEachLane(const Access &access, int64_t slot, function_ref<void(Value, Value)> f, bool) {
@@ -158,21 +151,16 @@ Value VectorEmitter::gatherLanes(const Access &access, int64_t slot) {
   Type element = access.elementType();
   Value buffer = scratchView(plan.scratch.laneBuffer, vectors.lanes, element),
         memref = kernel.arguments.lookup(access.base);
-  forEachLane(access, slot, [&](Value lane, Value at) {
-    create<memref::StoreOp>(create<memref::LoadOp>(memref, ValueRange{at}), buffer, ValueRange{lane});
-  });
-  return create<vector::LoadOp>(vec(element), buffer, ValueRange{index(0)});
+  forEachLane(access, slot, [&](Value lane, Value at) { storeScalar(loadScalar(memref, at), buffer, lane); });
+  return load(buffer, 0, vectors.lanes);
 }
 
 void VectorEmitter::scatterLanes(const Access &access, int64_t slot, Value v) {
   Value buffer = scratchView(plan.scratch.laneBuffer, vectors.lanes, access.elementType()),
         memref = kernel.arguments.lookup(access.base);
-  create<vector::StoreOp>(v, buffer, ValueRange{index(0)});
+  store(v, buffer, 0);
   forEachLane(
-      access, slot,
-      [&](Value lane, Value at) {
-        create<memref::StoreOp>(create<memref::LoadOp>(buffer, ValueRange{lane}), memref, ValueRange{at});
-      },
+      access, slot, [&](Value lane, Value at) { storeScalar(loadScalar(buffer, lane), memref, at); },
       /*once=*/true);
 }
 

@@ -138,9 +138,9 @@ std::string RowPlan::text() const {
   std::string line;
   llvm::raw_string_ostream os(line);
   os << "rows: " << chain.stages.size() << " ops in " << sweeps << (sweeps == 1 ? " sweep" : " sweeps") << ", space "
-     << space.iterations;
-  for (size_t i = 0; i < space.factors.size(); i += 2)
-    os << " x ceil(size " << space.factors[i] << " / " << space.factors[i + 1] << ")";
+     << space.rows.number;
+  for (size_t i = 0; i < space.rows.factors.size(); i += 2)
+    os << " x ceil(size " << space.rows.factors[i] << " / " << space.rows.factors[i + 1] << ")";
   os << ", ";
   print(os, *this, vectors);
   print(os, *this, forms);

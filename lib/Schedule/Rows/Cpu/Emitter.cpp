@@ -107,14 +107,67 @@ void SweepEmitter::emitTail(int64_t main, Values &accumulators) {
   }
 }
 
-void SweepEmitter::emitKnownSweep(int64_t stepLength, Values &accumulators) {
-  int64_t length = chain.rowExtent.known(), steps = length / stepLength, main = steps * stepLength;
-  if (steps > 1)
-    accumulators = emitMainLoop(index(0), index(main), steps, steps % vectors.blockSteps() == 0, stepLength);
-  else if (steps == 1)
+/// Across rows, wider sums are expensive compared with short rows, which do not need them and get a separate loop.
+SweepEmitter::Values SweepEmitter::emitByBlocks(int64_t stepLength, function_ref<Values()> blocks) {
+  Value isBlock = isAtMost(chain.rowExtent, vectors.blockSteps() * stepLength * 3 / 2);
+  Values fresh = freshAccumulators();
+  auto types = llvm::map_to_vector(fresh, [](Value v) { return v.getType(); });
+  auto inBranch = [&](function_ref<Values()> f) {
+    sweepLoop = b.getInsertionBlock()->getParentOp(); // values of the row level are inserted before the condition
+    return f();
+  };
+  auto few = [&] { return emitLoop(index(0), index(chain.rowExtent), stepLength, columns, fresh); };
+  Values results = chooseValues(isBlock, types, [&] { return inBranch(few); }, [&] { return inBranch(blocks); });
+  sweepLoop = nullptr;
+  return results;
+}
+
+/// Returns the end of the last whole step of `length` along the row.
+quern::Index SweepEmitter::endOfWholeSteps(int64_t length) {
+  auto [known, isNew] = wholeSteps.try_emplace(length, 0);
+  if (isNew)
+    known->second = atEntry([&] { return roundDown(chain.rowExtent, length); });
+  return known->second;
+}
+
+/// Emits the remainder of a row of open length: a loop over single vectors, and one over the last, masked vector, which
+/// may not exist. Their bounds and the mask are computed once per call.
+void SweepEmitter::emitOpenTail(Index main, Values &accumulators) {
+  const Index end = endOfWholeSteps(vectors.lanes);
+  if (columns > 1)
+    accumulators = emitLoop(index(main), index(end), vectors.lanes, 1, accumulators);
+  if (!last.left)
+    atEntry([&] {
+      last.left = last.count = index(sub(chain.rowExtent, end));
+      last.mask = prefixMask(last.left);
+    });
+  partial.assign(1, last);
+  accumulators = emitLoop(index(end), index(chain.rowExtent), vectors.lanes, 1, accumulators);
+  partial.clear();
+}
+
+/// Emits one sweep over a whole row. Along the row: steps of `columns` vectors, then the remainder. Across rows: steps
+/// only.
+void SweepEmitter::emitWholeRow(int64_t stepLength, Values &accumulators) {
+  const Index main = endOfWholeSteps(stepLength);
+  // A kernel for open lengths also serves executions with longer rows, which need their sums in blocks.
+  const int64_t steps = main.isNumber() ? *main.number() / stepLength
+                        : isOneBlock    ? 1
+                                        : std::numeric_limits<int32_t>::max();
+  const bool isWhole = main.isNumber() && steps % vectors.blockSteps() == 0;
+  auto mainLoop = [&] { return emitMainLoop(index(0), index(main), steps, isWhole, stepLength); };
+  if (main == stepLength)
     emitStep(index(0), columns, accumulators);
-  if (main < length)
-    emitTail(main, accumulators);
+  else if (!main.isNumber() && !vectors.alongRow() && !vectors.inHalves && hasLongSum(steps))
+    accumulators = emitByBlocks(stepLength, mainLoop);
+  else if (main != 0)
+    accumulators = mainLoop();
+  if (!vectors.alongRow())
+    return;
+  if (!main.isNumber())
+    emitOpenTail(main, accumulators);
+  else if (main != chain.rowExtent)
+    emitTail(*main.number(), accumulators);
 }
 
 /// Returns the location of the last operation that the sweep computes.
@@ -126,7 +179,7 @@ Location SweepEmitter::locationOfSweep() {
   return last;
 }
 
-/// Emits one sweep over the row. Along the row: a main loop of `columns` vectors, then the tail. Across rows: one loop.
+/// Emits the current sweep over the row, or over a chunk of it.
 void SweepEmitter::emitSweep() {
   const AtOperation scope(*this, locationOfSweep());
   if (vectorsInRegisters)
@@ -137,10 +190,7 @@ void SweepEmitter::emitSweep() {
   if (plan.space.isSplit())
     return emitChunk(stepLength);
   Values accumulators = freshAccumulators();
-  if (chain.rowExtent.isOpen())
-    emitOpenSweep(stepLength, accumulators);
-  else
-    emitKnownSweep(stepLength, accumulators);
+  emitWholeRow(stepLength, accumulators);
   finishReductions(accumulators);
 }
 
@@ -181,9 +231,7 @@ void SweepEmitter::prefetchNextGroup(int64_t slots) {
               perLine = std::max<int64_t>(lineBytes / vectorBytes, 1);
       for (int64_t slot = 0; slot < slots; slot += perLine) {
         Value next = add(place(access, slot), index(rowsOfStep * vectors.lanes));
-        create<memref::PrefetchOp>(kernel.arguments.lookup(access.base), ValueRange{next}, /*isWrite=*/false,
-                                   /*localityHint=*/3,
-                                   /*isDataCache=*/true);
+        prefetch(kernel.arguments.lookup(access.base), next, /*locality=*/3);
       }
     }
 }
@@ -211,12 +259,12 @@ void SweepEmitter::writeKept(KeptValues &kept) {
     const StagePlan &own = form->stages[i];
     const AtOperation scope(*this, chain.stages[i].op.getLoc());
     if (own.storage)
-      store(*own.storage, slot, results[0]);
+      storeSlot(*own.storage, slot, results[0]);
     else if (own.scratch >= 0)
       storeKept(own.scratch, slot, results[0]);
     else
       for (auto [access, result] : llvm::zip_equal(chain.stages[i].outs, results))
-        store(access, slot, result);
+        storeSlot(access, slot, result);
   }
   kept.clear();
 }

@@ -5,8 +5,8 @@
 //
 // VectorEmitter emits the parts that all kernels share: the iteration space (Space.cpp), memory accesses
 // (Addressing.cpp) and vectors over several blocks (Pieces.cpp). SweepEmitter processes a row in loops (Emitter.cpp,
-// Values.cpp), with open sizes (OpenRows.cpp), non-temporal stores (Stream.cpp), rows in chunks (Split.cpp) and sums of
-// bytes (ByteSums.cpp). WholeRowEmitter holds whole rows in a vector (Segments.cpp).
+// Values.cpp), in several forms (Forms.cpp), with non-temporal stores (Stream.cpp), rows in chunks (Split.cpp) and sums
+// of bytes (ByteSums.cpp). WholeRowEmitter holds whole rows in a vector (Segments.cpp).
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_ROWS_CPU_EMITTER_H
@@ -50,7 +50,7 @@ protected:
   // The iteration space and its limits.
   void emitParallelIndices(Value iteration);
   void emitLimitedIndices(int limit, Value count);
-  Value countOf(int dim);
+  Index countOf(int dim);
   void limitLanes();
   Value lanesLeft(int64_t slot);
   const SlotLanes &lanesOf(int64_t slot);
@@ -65,8 +65,8 @@ protected:
   bool slotsDiffer(const Access &access) override;
   int64_t offsetOf(int64_t slot) override { return slot * vectors.lanes * depth; }
   Value placeByOther(const Access &access, int64_t slot) override;
-  Values load(const Access &access, int64_t &slot) override;
-  virtual void store(const Access &access, int64_t slot, Value v);
+  Values loadSlot(const Access &access, int64_t &slot) override;
+  virtual void storeSlot(const Access &access, int64_t slot, Value v);
   void storeRowOutputs(llvm::ArrayRef<RowOutput> outputs) override;
   template <typename F> void forEachPiece(const Access &access, int64_t slot, F f);
   Value joinPieces(const Access &access, int64_t slot);
@@ -116,7 +116,10 @@ private:
   Values emitLoop(Value begin, Value end, int64_t stepLength, int64_t slots, Values accumulators);
   Values emitMainLoop(Value first, Value last, int64_t steps, bool isWhole, int64_t stepLength);
   void emitTail(int64_t main, Values &accumulators);
-  void emitKnownSweep(int64_t stepLength, Values &accumulators);
+  Index endOfWholeSteps(int64_t length);
+  void emitOpenTail(Index main, Values &accumulators);
+  Values emitByBlocks(int64_t stepLength, llvm::function_ref<Values()> blocks);
+  void emitWholeRow(int64_t stepLength, Values &accumulators);
   void emitStep(Value at, int64_t slots, Values &accumulators);
   void emitSlot(int64_t slot, llvm::MutableArrayRef<Value> accumulators, KeptValues &kept);
   void writeKept(KeptValues &kept);
@@ -128,20 +131,15 @@ private:
   Value emitMayStream();
   Value misalignmentOf(const Access &out);
 
-  // Rows of open length and number (OpenRows.cpp).
+  // Forms of a row, which are chosen at run time (Forms.cpp).
   void emitSpace() override;
   void emitHeld(int64_t count);
-  int64_t lengthOfBlock();
   void emitHeldRow();
   void emitHeldSweep();
   void emitByWidth();
   Value lanesAtATime();
   void emitGroup();
   void emitWidths(llvm::ArrayRef<int64_t> wholeWidths, llvm::ArrayRef<int64_t> narrowWidths);
-  Values emitByBlocks(int64_t stepLength, llvm::function_ref<Values()> blocks);
-  void emitOpenSweep(int64_t stepLength, Values &accumulators);
-  Value endOfWholeSteps(int64_t length);
-  SlotLanes lastLanes();
 
   // Chunks of split rows.
   Value emitChunkIndex(Value iteration);
@@ -168,22 +166,23 @@ private:
 
   // Values that are kept from one sweep to another (Values.cpp).
   Values compute(int i, int64_t slot) override;
-  Values load(const Access &access, int64_t &slot) override;
+  Values loadSlot(const Access &access, int64_t &slot) override;
   Value keptPlace(int64_t slot);
   Value keptView(int64_t offset, mlir::Type element);
   Value loadKept(int64_t offset, mlir::Type element, int64_t slot);
   void storeKept(int64_t offset, int64_t slot, Value v);
 
-  const RowForm *form;            ///< form of the row that is being emitted
-  Value row, chunk;               ///< indices of the current iteration, if rows are split
-  SlotLanes last;                 ///< lanes of the last vector of a row of open length
-  int64_t vectorsInRegisters = 0; ///< vectors of the row, if its values stay in registers; otherwise 0
-  bool isOneBlock = false;        ///< true if each sum of the row fits one block
-  Value stepLanes;                ///< number of rows of an iteration that are processed at a time
-  Value lanesHere;                ///< number of these rows that exist
-  Value streamsNow;               ///< whether the last sweep uses non-temporal stores
-  int64_t pairedSlots = 0;        ///< slots that may be read in pairs
-  std::map<int64_t, Value> wholeSteps, keptPlaces;
+  const RowForm *form;                 ///< form of the row that is being emitted
+  Value row, chunk;                    ///< indices of the current iteration, if rows are split
+  SlotLanes last;                      ///< lanes of the last vector of a row of open length
+  int64_t vectorsInRegisters = 0;      ///< vectors of the row, if its values stay in registers; otherwise 0
+  bool isOneBlock = false;             ///< true if each sum of the row fits one block
+  Value stepLanes;                     ///< number of rows of an iteration that are processed at a time
+  Value lanesHere;                     ///< number of these rows that exist
+  Value streamsNow;                    ///< whether the last sweep uses non-temporal stores
+  int64_t pairedSlots = 0;             ///< slots that may be read in pairs
+  std::map<int64_t, Index> wholeSteps; ///< ends of whole steps of some length
+  std::map<int64_t, Value> keptPlaces;
   std::map<std::pair<int, unsigned>, Value> partialViews;
 };
 
@@ -210,8 +209,8 @@ private:
   Value permuted(Value v, int64_t count, llvm::function_ref<int64_t(int64_t)> source);
 
   // Memory.
-  Values load(const Access &access, int64_t &slot) override;
-  void store(const Access &access, int64_t slot, Value v) override;
+  Values loadSlot(const Access &access, int64_t &slot) override;
+  void storeSlot(const Access &access, int64_t slot, Value v) override;
   Value loadFirst(Value memref, Value at, int64_t count);
   void storeFirst(Value v, Value memref, Value at, int64_t count);
   void cutIntoPieces(int64_t count, llvm::function_ref<void(int64_t, int64_t)> f);

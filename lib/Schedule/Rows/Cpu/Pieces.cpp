@@ -42,12 +42,12 @@ Value VectorEmitter::joinPieces(const Access &access, int64_t slot) {
   Values pieces;
   forEachPiece(access, slot, [&](int64_t, int64_t count, Value at) {
     if (count == type.getNumElements()) {
-      pieces.push_back(create<vector::LoadOp>(type, memref, ValueRange{at}));
+      pieces.push_back(load(memref, at, access.row.run()));
       return;
     }
     Value piece = constant(cast<TypedAttr>(b.getZeroAttr(type)));
     for (int64_t lane = 0; lane < count; ++lane) {
-      Value element = create<memref::LoadOp>(memref, ValueRange{lane ? add(at, index(lane)) : at});
+      Value element = loadScalar(memref, add(at, lane));
       piece = create<vector::InsertOp>(element, piece, lane);
     }
     pieces.push_back(piece);
@@ -65,11 +65,10 @@ void VectorEmitter::storePieces(const Access &access, int64_t slot, Value v) {
   forEachPiece(access, slot, [&](int64_t first, int64_t count, Value at) {
     if (count == access.row.run()) {
       auto lanes = llvm::to_vector(llvm::seq<int64_t>(first, first + count));
-      create<vector::StoreOp>(create<vector::ShuffleOp>(v, v, lanes), memref, ValueRange{at});
+      store(create<vector::ShuffleOp>(v, v, lanes), memref, at);
       return;
     }
     for (int64_t lane = 0; lane < count; ++lane)
-      create<memref::StoreOp>(create<vector::ExtractOp>(v, first + lane), memref,
-                              ValueRange{lane ? add(at, index(lane)) : at});
+      storeScalar(create<vector::ExtractOp>(v, first + lane), memref, add(at, lane));
   });
 }

@@ -368,11 +368,10 @@ void RowPlanner::planStreaming() {
 
 void RowPlanner::countSpace() {
   for (auto [d, dim] : llvm::enumerate(chain.dims))
-    if (dim.extent.isOpen())
-      plan.space.factors.append(
-          {dim.extent.openIndex(), static_cast<int>(d) == vectors.vectorDim ? vectors.perGroup() : 1});
+    if (static_cast<int>(d) == vectors.vectorDim)
+      plan.space.rows.addLoop(dim.extent, vectors.perGroup());
     else
-      plan.space.iterations *= plan.countOf(d).known();
+      plan.space.rows.addLoop(plan.countOf(d));
 }
 
 void RowPlanner::placeAll() {

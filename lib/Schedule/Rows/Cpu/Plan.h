@@ -10,6 +10,7 @@
 #ifndef QUERN_SCHEDULE_ROWS_CPU_PLAN_H
 #define QUERN_SCHEDULE_ROWS_CPU_PLAN_H
 
+#include "Schedule/Build/Kernel.h"
 #include "Schedule/Rows/Cpu/Split.h"
 #include "Schedule/Rows/Cpu/Vectors.h"
 
@@ -68,9 +69,8 @@ struct RowForms {
 
 /// The iteration space of a kernel.
 struct RowSpace {
-  int64_t iterations = 1;                ///< iterations without the factors
-  llvm::SmallVector<int64_t, 4> factors; ///< pairs of an open size that multiplies the space and indices per iteration
-  int64_t groups = 1;                    ///< iterations along the vector dim; an estimate if that is open
+  IterationSpace rows; ///< iterations over rows; each is split into chunks
+  int64_t groups = 1;  ///< iterations along the vector dim; an estimate if that is open
   RowSplit split;
   bool isSplit() const { return split.chunks > 1; }
 };

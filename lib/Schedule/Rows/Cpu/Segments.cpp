@@ -170,7 +170,7 @@ void WholeRowEmitter::emitRowsOfVector() {
         outputs.push_back({&access, v});
   }
   for (auto [access, v] : outputs)
-    store(*access, 0, v);
+    storeSlot(*access, 0, v);
 }
 
 WholeRowEmitter::SlotLanes WholeRowEmitter::wholeVector() {
@@ -204,16 +204,11 @@ void WholeRowEmitter::limitRows() {
 
 /// Loads the first `count` elements from `at` on; the other lanes are undefined.
 Value WholeRowEmitter::loadFirst(Value memref, Value at, int64_t count) {
-  Type element = cast<MemRefType>(memref.getType()).getElementType();
-  VectorType type = vec(element);
-  if (count == vectors.lanes)
-    return create<vector::LoadOp>(type, memref, ValueRange{at});
-  if (vectors.masksFreely())
-    return create<vector::MaskedLoadOp>(type, memref, ValueRange{at}, prefixMask(count), splat(b.getZeroAttr(element)));
+  if (count == vectors.lanes || vectors.masksFreely())
+    return load(memref, at, vectors.lanes, count < vectors.lanes ? prefixMask(count) : Value());
   Value joined;
   cutIntoPieces(count, [&](int64_t begin, int64_t size) {
-    Value piece = create<vector::LoadOp>(VectorType::get({size}, element), memref,
-                                         ValueRange{begin ? add(at, index(begin)) : at});
+    Value piece = load(memref, add(at, begin), size);
     Value spread =
         permuted(piece, vectors.lanes, [&](int64_t l) { return l >= begin && l < begin + size ? l - begin : -1; });
     auto merged = llvm::map_to_vector(llvm::seq<int64_t>(0, vectors.lanes),
@@ -224,16 +219,11 @@ Value WholeRowEmitter::loadFirst(Value memref, Value at, int64_t count) {
 }
 
 void WholeRowEmitter::storeFirst(Value v, Value memref, Value at, int64_t count) {
-  if (count == vectors.lanes) {
-    create<vector::StoreOp>(v, memref, ValueRange{at});
-  } else if (vectors.masksFreely()) {
-    create<vector::MaskedStoreOp>(memref, ValueRange{at}, prefixMask(count), v);
-  } else {
-    cutIntoPieces(count, [&](int64_t begin, int64_t size) {
-      Value piece = permuted(v, size, [&](int64_t l) { return l + begin; });
-      create<vector::StoreOp>(piece, memref, ValueRange{begin ? add(at, index(begin)) : at});
-    });
-  }
+  if (count == vectors.lanes || vectors.masksFreely())
+    return store(v, memref, at, count < vectors.lanes ? prefixMask(count) : Value());
+  cutIntoPieces(count, [&](int64_t begin, int64_t size) {
+    store(permuted(v, size, [&](int64_t l) { return l + begin; }), memref, add(at, begin));
+  });
 }
 
 /// Splits `count` lanes into registers and powers of two.
@@ -245,17 +235,14 @@ void WholeRowEmitter::cutIntoPieces(int64_t count, function_ref<void(int64_t, in
   }
 }
 
-WholeRowEmitter::Values WholeRowEmitter::load(const Access &access, int64_t &slot) {
+WholeRowEmitter::Values WholeRowEmitter::loadSlot(const Access &access, int64_t &slot) {
   if (vectors.lanesOf(access) == LaneKind::Same)
-    return VectorEmitter::load(access, slot);
+    return VectorEmitter::loadSlot(access, slot);
   Value memref = kernel.arguments.lookup(access.base), at = rowBase(access);
   int64_t extent = chain.rowExtent.known(), rows = vectors.wholeRows, live = rows * extent;
   auto limited = [&](const SlotLanes &lanes, int64_t count) -> Value {
-    if (lanes.left && vectors.masksFreely()) {
-      Type element = access.elementType();
-      return create<vector::MaskedLoadOp>(vec(element), memref, ValueRange{at}, lanes.mask,
-                                          splat(b.getZeroAttr(element)));
-    }
+    if (lanes.left && vectors.masksFreely())
+      return load(memref, at, vectors.lanes, lanes.mask);
     auto all = [&] { return Values{loadFirst(memref, at, count)}; };
     return chooseValues(lanes.isFull, vec(access.elementType()), all,
                         [&] { return Values{gatherLanes(access, 0)}; })[0];
@@ -273,9 +260,9 @@ WholeRowEmitter::Values WholeRowEmitter::load(const Access &access, int64_t &slo
   return {permuted(limited(lanes, rows), vectors.lanes, [&](int64_t l) { return l < live ? l / extent : -1; })};
 }
 
-void WholeRowEmitter::store(const Access &access, int64_t slot, Value v) {
+void WholeRowEmitter::storeSlot(const Access &access, int64_t slot, Value v) {
   if (!access.isArgument() || vectors.lanesOf(access) == LaneKind::Same)
-    return VectorEmitter::store(access, slot, v);
+    return VectorEmitter::storeSlot(access, slot, v);
   Value memref = kernel.arguments.lookup(access.base), at = rowBase(access);
   int64_t extent = chain.rowExtent.known(), rows = vectors.wholeRows, count = rows * extent;
   SlotLanes lanes = partial[0];
@@ -288,7 +275,7 @@ void WholeRowEmitter::store(const Access &access, int64_t slot, Value v) {
     return scatterLanes(access, 0, v);
   }
   if (lanes.left && vectors.masksFreely())
-    create<vector::MaskedStoreOp>(memref, ValueRange{at}, lanes.mask, v);
+    store(v, memref, at, lanes.mask);
   else
     choose(lanes.isFull, [&] { storeFirst(v, memref, at, count); }, [&] { scatterLanes(access, 0, v); });
 }

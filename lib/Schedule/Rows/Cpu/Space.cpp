@@ -53,8 +53,8 @@ func::FuncOp VectorEmitter::emit(Operation *after) {
   KernelTraits traits;
   traits.name = (chain.problem.getName() + "_kernel" + (isOneOfMany ? Twine(sweep) : Twine())).str();
   traits.plan = plan.text(sweep);
-  traits.space = plan.space.iterations * plan.space.split.chunks;
-  traits.space.factors = plan.space.factors;
+  traits.space = plan.space.rows;
+  traits.space.addLoop(plan.space.split.chunks);
   traits.nsPerIteration =
       plan.space.isSplit() ? nsOfChunk(plan, sweep) : plan.opsPerIteration() * plan.strategy.nsPerOperation;
   traits.sharedBytes = plan.scratch.sharedBytes;
@@ -80,26 +80,22 @@ void VectorEmitter::emitLimitedIndices(int limit, Value count) {
   for (auto [d, dim] : llvm::enumerate(chain.dims)) {
     if (dim.limit != limit || static_cast<int>(d) == vectors.vectorDim)
       continue;
-    int64_t unit = dim.weight / run;
-    Value at = unit == 1 ? count : create<arith::DivUIOp>(count, index(unit)).getResult();
-    parallel[d] = isCarrier(chain, d) ? at : create<arith::RemUIOp>(at, index(dim.extent)).getResult();
+    Value at = floorDiv(count, dim.weight / run);
+    parallel[d] = isCarrier(chain, d) ? at : mod(at, dim.extent);
   }
 }
 
 /// Returns the iterations along a dim.
-Value VectorEmitter::countOf(int dim) {
-  const Size extent = chain.dims[dim].extent;
-  const int64_t perGroup = vectors.perGroup();
-  if (dim != vectors.vectorDim || !extent.isOpen())
-    return index(plan.countOf(dim));
-  Value all = index(extent), last = index(perGroup - 1), group = index(perGroup);
-  return atEntry([&] { return create<arith::DivUIOp>(add(all, last), group).getResult(); });
+quern::Index VectorEmitter::countOf(int dim) {
+  if (dim != vectors.vectorDim)
+    return plan.countOf(dim);
+  return atEntry([&] { return ceilDiv(chain.dims[dim].extent, vectors.perGroup()); });
 }
 
 /// Delinearizes the iteration, innermost dim first.
 void VectorEmitter::emitParallelIndices(Value iteration) {
-  auto counts = [&](int d) { return chain.dims[d].extent.isOpen() || plan.countOf(d) != 1; };
-  int outermost = 0; // dim whose index is the remainder of the iteration
+  auto counts = [&](int d) { return plan.countOf(d) != 1; }; // several groups are assumed if their number is open
+  int outermost = 0;                                         // dim whose index is the remainder of the iteration
   while (outermost < static_cast<int>(chain.dims.size()) && !counts(outermost))
     ++outermost;
   parallel.assign(chain.dims.size(), Value());
@@ -111,9 +107,9 @@ void VectorEmitter::emitParallelIndices(Value iteration) {
     if (!counts(d))
       at = index(0);
     else if (d != outermost) {
-      Value count = countOf(d);
-      at = create<arith::RemUIOp>(iteration, count);
-      iteration = create<arith::DivUIOp>(iteration, count);
+      const Index count = countOf(d);
+      at = mod(iteration, count);
+      iteration = floorDiv(iteration, count);
     }
     if (limit >= 0)
       emitLimitedIndices(limit, at);
@@ -125,21 +121,16 @@ void VectorEmitter::emitParallelIndices(Value iteration) {
 /// Returns the lanes from the first one of a slot to the end of their dim, or to its limit if that comes first.
 Value VectorEmitter::lanesLeft(int64_t slot) {
   const Dim &dim = chain.dims[vectors.vectorDim];
-  const Size end = vectors.lanesEnd();
-  Value first = parallel[vectors.vectorDim];
-  Value left =
-      end.isOpen()
-          ? create<arith::SubIOp>(index(end), slot ? add(first, index(slot * vectors.lanes)) : first).getResult()
-          : create<arith::SubIOp>(index(end.known() - slot * vectors.lanes), first).getResult();
+  const int64_t before = slot * vectors.lanes;
+  const Index first = parallel[vectors.vectorDim];
+  Index left = sub(sub(vectors.lanesEnd(), before), first);
   if (dim.limit < 0)
-    return left;
+    return index(left);
   for (auto [d, other] : llvm::enumerate(chain.dims))
     if (other.limit == dim.limit && static_cast<int>(d) != vectors.vectorDim)
-      left = create<arith::SubIOp>(left, mul(parallel[d], other.weight));
-  if (dim.extent.isMultipleOf(vectors.columns * vectors.lanes))
-    return left;
-  Value inDim = create<arith::SubIOp>(index(dim.extent.known() - slot * vectors.lanes), parallel[vectors.vectorDim]);
-  return create<arith::MinSIOp>(left, inDim);
+      left = sub(left, mul(parallel[d], other.weight));
+  const bool isWhole = dim.extent.isMultipleOf(vectors.columns * vectors.lanes);
+  return index(isWhole ? left : min(left, sub(sub(dim.extent, before), first)));
 }
 
 /// Limits the slots of a group that runs across rows; the last group may be partial at run time.
@@ -173,7 +164,7 @@ void VectorEmitter::limitLanes() {
     if (plan.scratch.laneBuffer < 0)
       continue;
     lanes.isFull = create<arith::CmpIOp>(arith::CmpIPredicate::sge, lanes.left, index(vectors.lanes));
-    lanes.count = create<arith::MinSIOp>(create<arith::MaxSIOp>(lanes.left, index(0)), index(vectors.lanes));
+    lanes.count = min(max(lanes.left, 0), vectors.lanes);
   }
   parallel[vectors.vectorDim] = ownFirst;
 }
@@ -181,6 +172,6 @@ void VectorEmitter::limitLanes() {
 /// Returns the mask of the first `left` lanes; `left` is a run-time value that may be negative or exceed the lanes.
 Value VectorEmitter::prefixMask(Value left) {
   if (vectors.lanesEnd().mayExceed(std::numeric_limits<int32_t>::max()))
-    left = create<arith::MinSIOp>(left, index(vectors.lanes));
+    left = min(left, vectors.lanes);
   return KernelBuilder::prefixMask(left, vectors.lanes);
 }

@@ -89,7 +89,7 @@ void quern::schedule::rows::layOutSplit(RowPlan &plan) {
   int64_t length = std::max(llvm::divideCeil(strategy.splitElements, width), llvm::divideCeil(row, strategy.maxChunks));
   plan.space.split.chunkLength = llvm::alignTo(length, unit);
   plan.space.split.chunks = llvm::divideCeil(row, plan.space.split.chunkLength);
-  int64_t count = plan.space.iterations * plan.space.split.chunks * width;
+  int64_t count = plan.space.rows.number * plan.space.split.chunks * width;
   for (auto [stage, own] : llvm::zip_equal(plan.chain.stages, plan.forms.usual.stages))
     if (stage.reduces)
       for (TypedAttr init : stage.inits) {
@@ -113,10 +113,10 @@ double quern::schedule::rows::nsOfChunk(const RowPlan &plan, int sweep) {
 
 /// Sets `row` and `chunk` from an iteration and returns the row.
 Value SweepEmitter::emitChunkIndex(Value iteration) {
-  row = plan.space.iterations == 1 ? index(0)
-                                   : create<arith::DivUIOp>(iteration, index(plan.space.split.chunks)).getResult();
-  chunk = plan.space.iterations == 1 ? iteration
-                                     : create<arith::RemUIOp>(iteration, index(plan.space.split.chunks)).getResult();
+  row = plan.space.rows.number == 1 ? index(0)
+                                    : create<arith::DivUIOp>(iteration, index(plan.space.split.chunks)).getResult();
+  chunk = plan.space.rows.number == 1 ? iteration
+                                      : create<arith::RemUIOp>(iteration, index(plan.space.split.chunks)).getResult();
   return row;
 }
 
@@ -152,7 +152,7 @@ void SweepEmitter::emitLastTail(int64_t main, Values &accumulators) {
 Value SweepEmitter::partialsOf(int i, unsigned k) {
   int64_t width = vectors.lanesAtPosition();
   auto type =
-      MemRefType::get({plan.space.iterations * plan.space.split.chunks * width}, chain.stages[i].inits[k].getType());
+      MemRefType::get({plan.space.rows.number * plan.space.split.chunks * width}, chain.stages[i].inits[k].getType());
   Value &view = partialViews[{i, k}];
   if (!view) {
     Value at = index(form->stages[i].partials[k]);
@@ -162,7 +162,7 @@ Value SweepEmitter::partialsOf(int i, unsigned k) {
 }
 
 Value SweepEmitter::partialPlace(Value ofChunk, int64_t slot) {
-  Value at = plan.space.iterations == 1 ? ofChunk : add(mul(row, plan.space.split.chunks), ofChunk);
+  Value at = plan.space.rows.number == 1 ? ofChunk : add(mul(row, plan.space.split.chunks), ofChunk);
   if (vectors.alongRow())
     return at;
   at = mul(at, vectors.columns * vectors.lanes);

@@ -41,27 +41,23 @@ Value SweepEmitter::emitMayStream() {
       misaligned = misaligned ? create<arith::OrIOp>(misaligned, rest).getResult() : rest;
       widest = std::max(widest, bytesOf(out.elementType()));
     }
-  Value aligned = create<arith::CmpIOp>(arith::CmpIPredicate::eq, misaligned, index(0));
+  Value aligned = isEqual(misaligned, 0);
   if (!plan.streaming.isForFullCalls && !plan.streaming.isChecked)
     return aligned;
-  Value space = index(plan.space.iterations);
-  for (size_t i = 0; i < plan.space.factors.size(); i += 2) {
-    Value extent = index(Size::open(plan.space.factors[i]));
-    const int64_t divisor = plan.space.factors[i + 1];
-    space = create<arith::MulIOp>(
-        space, divisor == 1 ? extent : create<arith::DivUIOp>(add(extent, divisor - 1), index(divisor)).getResult());
-  }
-  Value count = create<arith::SubIOp>(kernel.end(), kernel.begin());
-  Value all = create<arith::CmpIOp>(arith::CmpIPredicate::eq, count, space);
+  Index space = plan.space.rows.number;
+  ArrayRef<int64_t> factors = plan.space.rows.factors;
+  for (; !factors.empty(); factors = factors.drop_front(2))
+    space = mul(space, ceilDiv(Size::open(factors[0]), factors[1]));
+  Value all = isEqual(sub(kernel.end(), kernel.begin()), space);
   if (!plan.streaming.isChecked)
     return both(aligned, all);
-  Value bytes = mul(index(widest), chain.rowExtent);
+  Index bytes = mul(widest, chain.rowExtent);
   for (const Dim &dim : chain.dims)
     bytes = mul(bytes, dim.extent);
   const RowsStrategy &strategy = plan.strategy;
   Value least = create<arith::SelectOp>(all, index(strategy.streamBytes),
                                         index(std::max(strategy.streamBytes, strategy.streamAlwaysBytes)));
-  return both(aligned, create<arith::CmpIOp>(arith::CmpIPredicate::sge, bytes, least));
+  return both(aligned, compare(arith::CmpIPredicate::sge, bytes, least));
 }
 
 Value SweepEmitter::mayStream() {

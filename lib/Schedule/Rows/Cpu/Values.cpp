@@ -27,17 +27,16 @@ SweepEmitter::Values SweepEmitter::compute(int i, int64_t slot) {
 }
 
 /// Loads a kept value from scratch. If both vectors of a pair are read, they are loaded at once and deinterleaved.
-SweepEmitter::Values SweepEmitter::load(const Access &access, int64_t &slot) {
+SweepEmitter::Values SweepEmitter::loadSlot(const Access &access, int64_t &slot) {
   const KeptRead *kept = access.row.isStill() ? nullptr : form->keptReadOf(access);
   if (kept && sweep > kept->keptIn)
     return {loadKept(kept->scratch, access.elementType(), slot)};
   if ((slot | 1) < pairedSlots && vectors.lanesOf(access) == LaneKind::Unit) {
     slot -= slot % 2;
-    auto type = VectorType::get({2 * vectors.lanes}, access.elementType());
-    Value both = create<vector::LoadOp>(type, kernel.arguments.lookup(access.base), ValueRange{place(access, slot)});
-    return Values(create<vector::DeinterleaveOp>(both).getResults());
+    Value pairs = load(kernel.arguments.lookup(access.base), place(access, slot), 2 * vectors.lanes);
+    return Values(create<vector::DeinterleaveOp>(pairs).getResults());
   }
-  Values loaded = VectorEmitter::load(access, slot);
+  Values loaded = VectorEmitter::loadSlot(access, slot);
   if (kept && sweep == kept->keptIn)
     storeKept(kept->scratch, slot, loaded[0]);
   return loaded;
@@ -64,12 +63,12 @@ Value SweepEmitter::keptView(int64_t offset, Type element) {
 
 Value SweepEmitter::loadKept(int64_t offset, Type element, int64_t slot) {
   Value at = keptPlace(slot);
-  return create<vector::LoadOp>(vec(element), keptView(offset, element), ValueRange{at});
+  return load(keptView(offset, element), at, vectors.lanes);
 }
 
 void SweepEmitter::storeKept(int64_t offset, int64_t slot, Value v) {
   Value at = keptPlace(slot);
-  create<vector::StoreOp>(v, keptView(offset, cast<VectorType>(v.getType()).getElementType()), ValueRange{at});
+  store(v, keptView(offset, cast<VectorType>(v.getType()).getElementType()), at);
 }
 
 /// Combines the parts as a balanced tree.

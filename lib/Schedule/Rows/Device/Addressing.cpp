@@ -26,7 +26,7 @@ Value DeviceRowEmitter::placeByOther(const Access &access, int64_t slot) {
 
 /// Loads the slots that are moved together with this one; for an operand that is invariant along the row, its only
 /// value.
-DeviceRowEmitter::Values DeviceRowEmitter::load(const Access &access, int64_t &slot) {
+DeviceRowEmitter::Values DeviceRowEmitter::loadSlot(const Access &access, int64_t &slot) {
   slot -= slot % neighbors(access);
   Value memref = kernel.arguments.lookup(access.base);
   if (access.row.isStill())

@@ -74,9 +74,9 @@ void DeviceRowEmitter::emitPlace() {
   Value rest = block;
   if (plan.openDim < 0) {
     bool hasOpen = !plan.open.empty();
-    Value own = hasOpen ? create<arith::RemUIOp>(block, index(plan.space)).getResult() : block;
+    Value own = hasOpen ? create<arith::RemUIOp>(block, index(plan.space.number)).getResult() : block;
     if (hasOpen)
-      rest = create<arith::DivUIOp>(block, index(plan.space));
+      rest = create<arith::DivUIOp>(block, index(plan.space.number));
     Value row = rowOf(own);
     if (plan.count % plan.rows)
       exists = create<arith::CmpIOp>(arith::CmpIPredicate::ult, row, like(row, plan.count));
@@ -199,18 +199,13 @@ void DeviceRowEmitter::emitSweep() {
   Values accumulators = freshAccumulators();
   if (plan.isInRegisters) {
     emitStep(Value(), plan.slots, !chain.rowExtent.isMultipleOf(plan.step()), accumulators);
-  } else if (chain.rowExtent.isOpen()) {
-    Value whole = mul(create<arith::DivUIOp>(index(chain.rowExtent), index(plan.items)), plan.items);
-    emitLoop(index(0), whole, plan.items, 1, accumulators);
-    if (plan.items > 1)
-      emitStep(whole, 1, /*endsInRow=*/true, accumulators);
   } else {
-    int64_t length = chain.rowExtent.known(), whole = length / plan.step() * plan.step(), rest = length - whole;
-    if (whole)
+    const Index whole = mul(floorDiv(chain.rowExtent, plan.step()), plan.step());
+    const int64_t run = plan.items * plan.width, rest = chain.rowExtent.knownOr(plan.step() - 1) % plan.step();
+    if (whole != 0)
       emitLoop(index(0), index(whole), plan.step(), plan.slots, accumulators);
     if (rest)
-      emitStep(index(whole), llvm::divideCeil(rest, plan.items * plan.width) * plan.width,
-               rest % (plan.items * plan.width), accumulators);
+      emitStep(index(whole), llvm::divideCeil(rest, run) * plan.width, rest % run, accumulators);
   }
   finishReductions(accumulators);
 }
@@ -297,7 +292,6 @@ func::FuncOp DeviceRowEmitter::emit(Operation *after) {
   traits.name = (chain.problem.getName() + "_kernel").str();
   traits.plan = plan.text();
   traits.space = plan.space;
-  traits.space.factors = plan.factors;
   traits.groupSize = plan.group;
   traits.subGroupSize = plan.subGroup == 1 ? 0 : plan.subGroup;
   kernel = makeKernel(chain.problem, after, traits);

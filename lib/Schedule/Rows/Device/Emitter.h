@@ -64,7 +64,7 @@ private:
   /// Returns the slots of an operand that a work-item moves in one access.
   int64_t neighbors(const Access &access) { return plan.width > 1 && plan.isInVectors(access) ? plan.width : 1; }
   bool isCut(int64_t slot) const { return cutFrom >= 0 && slot >= cutFrom; }
-  Values load(const Access &access, int64_t &slot) override;
+  Values loadSlot(const Access &access, int64_t &slot) override;
   void write(const Access &access, int64_t slot, llvm::ArrayRef<Value> elements);
 
   DeviceRowPlan &plan;

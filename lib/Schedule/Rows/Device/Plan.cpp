@@ -270,8 +270,9 @@ void DeviceRowPlanner::countRows() {
     plan.group = plan.rows * plan.items;
   }
   for (unsigned d : plan.open)
-    plan.factors.append({chain.dims[d].extent.openIndex(), static_cast<int>(d) == plan.openDim ? plan.rows : 1});
-  plan.space = plan.openDim >= 0 ? 1 : llvm::divideCeil(plan.count, plan.rows);
+    plan.space.addLoop(chain.dims[d].extent, static_cast<int>(d) == plan.openDim ? plan.rows : 1);
+  if (plan.openDim < 0)
+    plan.space.addLoop(plan.count, plan.rows);
 }
 
 /// Uses group memory if neighboring rows are contiguous in memory: work-items that each read a row would access a

@@ -10,6 +10,7 @@
 #ifndef QUERN_SCHEDULE_ROWS_DEVICE_PLAN_H
 #define QUERN_SCHEDULE_ROWS_DEVICE_PLAN_H
 
+#include "Schedule/Build/Kernel.h"
 #include "Schedule/Device/Strategy.h"
 #include "Schedule/Rows/Chain.h"
 
@@ -37,8 +38,7 @@ struct DeviceRowPlan {
   llvm::SmallVector<unsigned, 6> open;  ///< other dims, outermost first
   int64_t count = 1;                    ///< rows of the dims of known extent, including those past limits
   int openDim = -1;                     ///< open dim along which a group's rows run, if it is the only dim; else -1
-  int64_t space = 1;                    ///< number of groups without the factors
-  llvm::SmallVector<int64_t, 4> factors;
+  IterationSpace space;                 ///< counts groups
 
   DeviceRowPlan(RowChain &chain, const DeviceStrategy &strategy) : chain(chain), strategy(strategy) {}
   bool isAlongRow() const { return share != RowShare::Item; }

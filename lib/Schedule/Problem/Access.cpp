@@ -126,6 +126,5 @@ bool DimAccess::isNonlinear(unsigned dim) const {
 }
 
 bool DimAccess::followsOn(unsigned outer, unsigned inner, int64_t extent) const {
-  return !isNonlinear(outer) && !isNonlinear(inner) && !strides[inner].isOpen() &&
-         strides[outer] == strides[inner].known() * extent;
+  return !isNonlinear(outer) && !isNonlinear(inner) && strides[outer] == strides[inner] * extent;
 }

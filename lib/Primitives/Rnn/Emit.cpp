@@ -93,12 +93,11 @@ void RnnEmitter::addNext(Bindings &bindings, const At &at) {
     bindings.push_back(states.bind("h_next_rounded", states.factorAt(at.layer, at.direction, at.t)));
 }
 
-/// Returns the operands of the products, followed by those of the epilogue. With open widths, emits the products with
-/// the state and returns the results of gates `first` to `end`.
+/// Returns the operands of the products, or with open widths the products of gates `first` to `end`, followed by the
+/// operands of the epilogue.
 RnnEmitter::Bindings RnnEmitter::gateBindings(const At &at, int64_t first, int64_t end) {
   Bindings bindings;
   if (separate) {
-    separate->emitIter(first == 2 ? resetOf(at) : stateBefore(at), first, end);
     separate->bindGates(first, end, at.t, bindings);
     if (isGru(rnn))
       bindings.push_back(states.bind("h", stateBefore(at)));
@@ -125,13 +124,27 @@ RnnEmitter::Bindings RnnEmitter::gateBindings(const At &at, int64_t first, int64
 // Steps of time
 //===----------------------------------------------------------------------===//
 
+/// Calls two steps of one result each, because only the recipe for rows has several, and it is slower here.
+void RnnEmitter::callSeparateLstm(const At &at) {
+  const Rows cells = cellsAt(at.layer, at.direction, at.t);
+  Bindings ofCell = gateBindings(at, 0, 3), ofState = gateBindings(at, 3, 4);
+  separate->bindPeepholes(0, 2, ofCell);
+  separate->bindPeepholes(2, 3, ofState);
+  ofCell.append({states.bind("c", cells), states.bind("c_next", cells)});
+  ofState.push_back(states.bind("c", cells));
+  addNext(ofState, at);
+  for (const auto &[kind, bindings] : {std::pair("rnn_cells", &ofCell), std::pair("rnn_state", &ofState)})
+    program.call(kind, *bindings, [&](StepEmitter &step) { emitCell(step, context); });
+}
+
 void RnnEmitter::callCell(const At &at, bool independent) {
+  if (separate)
+    separate->emitIter(stateBefore(at), 0, s.gates);
+  if (separate && isLstm(rnn))
+    return callSeparateLstm(at);
   Bindings bindings = gateBindings(at, 0, s.gates);
   if (isLstm(rnn)) {
-    if (separate)
-      separate->bindPeepholes(bindings);
-    else
-      peephole.bind("peephole", at.layer, at.direction, program, bindings);
+    peephole.bind("peephole", at.layer, at.direction, program, bindings);
     bool isStart = at.isFirst && states.isTraining;
     bindings.push_back(
         states.bind("c", isStart ? cellsStart(at.layer, at.direction) : cellsAt(at.layer, at.direction, before(at))));
@@ -166,6 +179,8 @@ void RnnEmitter::addReset(Bindings &bindings, const At &at) {
 }
 
 void RnnEmitter::callGruGates(const At &at, bool independent) {
+  if (separate)
+    separate->emitIter(stateBefore(at), 0, 2);
   Bindings bindings = gateBindings(at, 0, 2);
   addReset(bindings, at);
   addKept(bindings, at);
@@ -173,6 +188,8 @@ void RnnEmitter::callGruGates(const At &at, bool independent) {
 }
 
 void RnnEmitter::callGruOutput(const At &at, bool independent) {
+  if (separate)
+    separate->emitIter(resetOf(at), 2, 3);
   Bindings bindings = gateBindings(at, 2, 3);
   addReset(bindings, at);
   rows.addPerSequence(bindings, at.t);

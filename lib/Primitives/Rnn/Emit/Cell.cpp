@@ -136,9 +136,11 @@ void CellEmitter::vanilla() {
   });
 }
 
+/// With open widths, there are two steps: one with "c_next", and one without, which reads the new cells as "c".
 void CellEmitter::lstm() {
   Epilogue &e = epilogue;
   const bool isProjected = !step.has("h_next"), hasPeephole = !context.rnn.weightsPeephole.isZero();
+  const bool hasCell = step.has("c_next"), hasState = !hasProducts() || !hasCell;
   Sums sums = sumsOfBoth(0, 4);
   GateInput inputs[4];
   for (int64_t g = 0; g < 4; ++g)
@@ -147,24 +149,31 @@ void CellEmitter::lstm() {
   for (int64_t g = 0; g < 3 && hasPeephole; ++g)
     peepholes[g] = e.rowOf("peephole", g);
   Ref remaining = e.sequenceOf("remaining"), state = isProjected ? -1 : stateBefore(remaining);
-  e.output(step["c_next"]);
+  if (hasCell)
+    e.output(step["c_next"]);
   const StringRef rows = isProjected ? "unprojected" : "h_next";
   outputRows(rows);
   for (int64_t g = 0; g < 4; ++g)
     keepGate(g);
-  e.emit([&] {
-    Value before = e.read(c);
+  e.emit([&]() -> SmallVector<Value> {
+    Value before = e.read(c), next = before, i, f, candidate;
     auto peep = [&](Value z, int gate, Value cell) {
       return hasPeephole ? e.add(z, e.mul(e.number(peepholes[gate]), cell)) : z;
     };
-    Value i = e.sigmoid(peep(e.number(inputs[0]), 0, before)), f = e.sigmoid(peep(e.number(inputs[1]), 1, before));
-    Value candidate = e.tanh(e.number(inputs[2]));
-    Value next = e.add(e.mul(f, before), e.mul(i, candidate));
+    if (hasCell) {
+      i = e.sigmoid(peep(e.number(inputs[0]), 0, before)), f = e.sigmoid(peep(e.number(inputs[1]), 1, before));
+      candidate = e.tanh(e.number(inputs[2]));
+      next = e.add(e.mul(f, before), e.mul(i, candidate));
+    }
+    if (!hasState)
+      return {next};
     Value o = e.sigmoid(peep(e.number(inputs[3]), 2, next));
     Value hidden = arith::MulFOp::create(e.builder(), step.loc, o, e.tanh(next));
     for (Value gate : {i, f, candidate, o})
       keep(gate);
-    SmallVector<Value> results = {e.whereAlive(remaining, next, before)};
+    SmallVector<Value> results;
+    if (hasCell)
+      results.push_back(e.whereAlive(remaining, next, before));
     appendRows(rows, isProjected ? e.stored(hidden) : e.nextState(remaining, hidden, state), results);
     return withKept(results);
   });

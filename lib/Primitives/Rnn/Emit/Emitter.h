@@ -59,6 +59,7 @@ private:
   void emitResult();
 
   void callCell(const At &at, bool independent);
+  void callSeparateLstm(const At &at);
   void callProjection(const At &at, bool independent);
   void callGruGates(const At &at, bool independent);
   void callGruOutput(const At &at, bool independent);

@@ -99,7 +99,7 @@ void SeparateGates::bindGates(int64_t first, int64_t end, AffineExpr t, Bindings
     bindRow("bias", "bias", rnn.bias, s.gates, bindings);
 }
 
-void SeparateGates::bindPeepholes(Bindings &bindings) const {
-  for (int64_t row = 0; row < 3; ++row)
+void SeparateGates::bindPeepholes(int64_t first, int64_t end, Bindings &bindings) const {
+  for (int64_t row = first; row < end; ++row)
     bindRow("peephole", "weights_peephole", rnn.weightsPeephole, row, bindings);
 }

@@ -27,7 +27,8 @@ public:
   void emitIter(const Rows &state, int64_t first, int64_t end);
   /// Binds the products of gates `first` to `end` at time `t`, and the rows of bias that these gates add.
   void bindGates(int64_t first, int64_t end, mlir::AffineExpr t, Bindings &bindings);
-  void bindPeepholes(Bindings &bindings) const;
+  /// Binds rows `first` to `end` of the peepholes, if there are any.
+  void bindPeepholes(int64_t first, int64_t end, Bindings &bindings) const;
 
 private:
   /// weights_layer or weights_iter. A panel has `block` columns; a group has `kPack` rows, 1 in plain weights.

@@ -24,8 +24,8 @@ quern::scheduleContraction(const Problem &problem, const ContractionStrategy &st
     if (succeeded(
             contractions::readChain(problem, chain, {.strided = isLastResort, .singleColumn = isLastResort}, reason)) &&
         succeeded(contractions::planContraction(plan, reason)) &&
-        (isLastResort == strategy.isLastResort || plan.slices)) // copied data need not be contiguous
-      return SmallVector<func::FuncOp>{contractions::ContractionEmitter(plan).emit()};
+        (isLastResort == strategy.isLastResort || plan.k.slices)) // copied data need not be contiguous
+      return SmallVector<func::FuncOp>{contractions::emitContraction(plan)};
     if (first.empty())
       first = reason;
   }

@@ -21,21 +21,47 @@ Value KnownValues::find(const TileAccess &at) const {
   return {};
 }
 
-SmallVector<Value> contractions::evaluate(OpBuilder &b, const PointOp &point, const KnownValues &known,
-                                          const PointReader &reader) {
+SmallVector<Value> EpiloguePoint::evaluate(const PointOp &point, const KnownValues &known) {
   IRMapping map;
   linalg::LinalgOp op = point.op;
+  auto captured = [&](Value scalar) { return ir.captured(scalar, lanes); };
   auto bind = [&](BlockArgument element, const TileAccess &access, Value operand) {
     if (element.use_empty())
       return;
-    Value value = access.base ? known.find(access) : reader.captured(operand);
-    map.map(element, value ? value : reader.load(access));
+    Value value = access.base ? known.find(access) : captured(operand);
+    map.map(element, value ? value : load(access));
   };
   for (auto [element, access, operand] : llvm::zip_equal(op.getRegionInputArgs(), point.ins, op.getDpsInputs()))
     bind(element, access, operand);
   for (auto [element, access, operand] : llvm::zip_equal(op.getRegionOutputArgs(), point.outs, op.getDpsInits()))
     bind(element, access, operand);
-  return cloneBody(b, *op.getBlock(), map, reader.captured, reader.adapt);
+  return cloneBody(ir.b, *op.getBlock(), map, captured,
+                   [&](Operation *clone) { clone->getResult(0).setType(typeOf(clone->getResult(0).getType())); });
+}
+
+Value EpiloguePoint::startOf(const Accumulator &accumulator) {
+  if (accumulator.start)
+    return evaluate(*accumulator.start)[0];
+  return accumulator.fill ? ir.splat(accumulator.fill, lanes) : load(accumulator.at);
+}
+
+void EpiloguePoint::finish(const Chain &chain, function_ref<Value(unsigned)> sum, KnownValues known) {
+  for (auto [n, accumulator] : llvm::enumerate(chain.accumulators)) {
+    Value own = sum(n);
+    known.set(accumulator.at, own);
+    if (accumulator.isStored)
+      store(own, accumulator.at);
+  }
+  for (const PointOp &point : chain.epilogue) {
+    const KernelBuilder::AtOperation scope(ir, locationOf(point));
+    if (point.isPerColumn && known.find(point.outs[0]))
+      continue;
+    for (auto [out, value] : llvm::zip_equal(point.outs, evaluate(point, known))) {
+      known.set(out, value);
+      if (out.isArgument())
+        store(value, out);
+    }
+  }
 }
 
 Value contractions::multiplyAdd(OpBuilder &b, Location loc, bool isFma, Value x, Value y, Value sum) {

@@ -9,9 +9,8 @@
 #ifndef QUERN_SCHEDULE_CONTRACTION_POINTVALUES_H
 #define QUERN_SCHEDULE_CONTRACTION_POINTVALUES_H
 
+#include "Schedule/Contraction/Builder.h"
 #include "Schedule/Contraction/Chain.h"
-
-#include "mlir/IR/Builders.h"
 
 namespace quern::schedule::contractions {
 
@@ -26,16 +25,32 @@ private:
   llvm::SmallVector<std::pair<TileAccess, mlir::Value>, 16> values;
 };
 
-/// Callbacks through which an op reads its operands.
-struct PointReader {
-  llvm::function_ref<mlir::Value(mlir::Value scalar)> captured;
-  llvm::function_ref<mlir::Value(const TileAccess &)> load;         ///< reads memory
-  llvm::function_ref<void(mlir::Operation *clone)> adapt = nullptr; ///< sets the types of a clone
-};
+/// A point, whose values are vectors of `lanes` elements, or scalars if `lanes` is 0. Derived classes access memory.
+class EpiloguePoint {
+public:
+  using Value = mlir::Value;
 
-/// Computes the results of an op at a point.
-llvm::SmallVector<mlir::Value> evaluate(mlir::OpBuilder &b, const PointOp &point, const KnownValues &known,
-                                        const PointReader &reader);
+  EpiloguePoint(ContractionBuilder &ir, int64_t lanes) : ir(ir), lanes(lanes) {}
+  virtual ~EpiloguePoint() = default;
+  virtual Value load(const TileAccess &access) = 0;
+  virtual void store(Value v, const TileAccess &access) = 0;
+
+  /// Computes the results of an op.
+  llvm::SmallVector<Value> evaluate(const PointOp &op, const KnownValues &known = {});
+  /// Returns the initial value of a sum.
+  Value startOf(const Accumulator &accumulator);
+  /// Stores the sums that are results, and computes and stores the results of the epilogue.
+  void finish(const Chain &chain, llvm::function_ref<Value(unsigned accumulator)> sum, KnownValues known = {});
+
+protected:
+  /// Returns the type of a value with these elements.
+  mlir::Type typeOf(mlir::Type element) const {
+    return lanes ? mlir::Type(mlir::VectorType::get({lanes}, element)) : element;
+  }
+
+  ContractionBuilder &ir;
+  const int64_t lanes;
+};
 
 /// Returns sum + x * y of floats or integers, rounded once if `isFma`.
 mlir::Value multiplyAdd(mlir::OpBuilder &b, mlir::Location loc, bool isFma, mlir::Value x, mlir::Value y,

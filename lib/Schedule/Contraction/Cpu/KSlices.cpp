@@ -8,10 +8,9 @@
 // in scratch between slices and are still accumulated in the order of K.
 //
 //===----------------------------------------------------------------------===//
-#include "Schedule/Contraction/Cpu/Emitter.h"
+#include "Schedule/Contraction/Cpu/KSlices.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "Schedule/Contraction/Cpu/Epilogue.h"
 
 using namespace mlir;
 using namespace quern;
@@ -22,188 +21,141 @@ using namespace quern::schedule::contractions;
 constexpr int64_t minPrefetchSteps = 256;
 
 /// Runs `body` for the tiles; the last one has separate code if the plan's tail does.
-void ContractionEmitter::forTiles(TileRange tiles, function_ref<void()> body) {
-  const KSlices &slices = *plan.slices;
-  const Value first = tiles.begin, end = tiles.end;
+void SliceEmitter::forTiles(IndexRange tiles, function_ref<void(Tile &)> body) const {
   auto emit = [&](Value number, bool isLast) {
-    startTile(number, isLast);
+    Tile tile(ir, chain, plan.tile, number, isLast);
     if (slices.parts > 1 && slices.tiles > 1) {
-      const int64_t ofTile = plan.scratchRows * plan.perRow * plan.lanes;
-      tile.scratch = linear(0, {{number, ofTile}, {first, -ofTile}});
+      const int64_t ofTile = plan.scratch.rows * plan.tile.sumsOfRow();
+      tile.scratch = ir.linear(0, {{number, ofTile}, {tiles.begin, -ofTile}});
     }
-    body();
+    body(tile);
   };
-  const bool isLastApart = plan.tail == Tail::Separate;
-  if (plan.tiles == 1 || (slices.tiles == 1 && !isLastApart))
-    return emit(first, isLastApart);
-  Value last = index(plan.tiles - 1);
-  forRange(first, isLastApart ? min(end, last) : end, [&](Value number) { emit(number, false); });
+  const bool isLastApart = plan.tile.tail == Tail::Separate;
+  if (plan.tile.tiles == 1 || (slices.tiles == 1 && !isLastApart))
+    return emit(tiles.begin, isLastApart);
+  Value last = ir.index(plan.tile.tiles - 1);
+  ir.forRange(tiles.begin, isLastApart ? ir.min(tiles.end, last) : tiles.end,
+              [&](Value number) { emit(number, false); });
   if (isLastApart)
-    forRange(max(first, last), end, [&](Value number) { emit(number, true); });
+    ir.forRange(ir.max(tiles.begin, last), tiles.end, [&](Value number) { emit(number, true); });
 }
 
-/// Creates a loop over groups of tiles if all rows are one chunk, otherwise over chunks.
-scf::ForOp ContractionEmitter::makeSlicedLoop() {
-  if (plan.chunks == 1)
-    return create<scf::ForOp>(kernel.begin(), kernel.end(), index(plan.slices->tiles));
-  Value tiles = index(plan.tiles), end = linear(plan.tiles - 1, {{kernel.end(), 1}});
-  return create<scf::ForOp>(create<arith::DivUIOp>(kernel.begin(), tiles), create<arith::DivUIOp>(end, tiles),
-                            index(1));
-}
-
-/// The iterations of one chunk that this call computes share the copy of lhs.
-void ContractionEmitter::emitSlicedLoop(Value at) {
-  const int64_t together = plan.slices->tiles;
-  if (plan.chunks == 1)
-    return emitSlices({at, min(linear(together, {{at, 1}}), kernel.end())}, index(0));
-  Value begin = max(linear(0, {{kernel.begin(), 1}, {at, -plan.tiles}}), index(0)),
-        end = min(linear(0, {{kernel.end(), 1}, {at, -plan.tiles}}), index(plan.tiles));
-  forRange(
-      begin, end, [&](Value first) { emitSlices({first, min(linear(together, {{first, 1}}), end)}, at); }, together);
-}
-
-void ContractionEmitter::emitSlices(TileRange tiles, Value chunk) {
-  const KSlices &slices = *plan.slices;
-  const RowRange rows = rowsOf(chunk);
+void SliceEmitter::emit(IndexRange tiles, Value chunk) const {
+  const IndexRange range = rows.rowsOf(chunk);
   if (slices.parts == 1)
-    return emitPart(tiles, chunk, rows, index(0));
-  chunkRow = rows.begin;
-  forTiles(tiles, [&] {
-    emitShift();
-    forRange(rows.begin, rows.end, [&](Value row) { storeSums(row, startSums(row, 1)); });
+    return emitSlice(tiles, chunk, range, ir.index(0));
+  const AccumulatorGroup all = rows.allAccumulators();
+  forTiles(tiles, [&](Tile &tile) {
+    blocks.startTile(tile, {});
+    ir.forRange(range.begin, range.end, [&](Value row) { blocks.start(tile, {row, 1, range.begin, all}); });
   });
-  forRange(
-      index(0), index(slices.product.steps()), [&](Value begin) { emitPart(tiles, chunk, rows, begin); }, slices.steps);
-  forTiles(tiles, [&] {
-    chunkRow = rows.begin;
-    emitScratchRows(rows.begin, rows.end);
-  });
+  ir.forRange(
+      ir.index(0), ir.index(slices.product.steps()), [&](Value begin) { emitSlice(tiles, chunk, range, begin); },
+      slices.steps);
+  forTiles(tiles, [&](Tile &tile) { ScratchEpilogue(ir, plan, tile, scratch, range.begin, range).emit(); });
 }
 
 /// Computes one slice of K, or all of K, for the tiles of an iteration.
-void ContractionEmitter::emitPart(TileRange tiles, Value chunk, RowRange rows, Value begin) {
-  const KSlices &slices = *plan.slices;
-  slice = {begin, min(linear(slices.steps, {{begin, 1}}), index(slices.product.steps())), {}, {}};
+void SliceEmitter::emitSlice(IndexRange tiles, Value chunk, IndexRange range, Value begin) const {
+  Value end = ir.min(ir.linear(slices.steps, {{begin, 1}}), ir.index(slices.product.steps()));
+  KSlice slice{begin, end, {}, {}};
   if (slices.hasLhs)
-    copyLhs(rows);
-  forTiles(tiles, [&] {
+    copyLhs(slice, range);
+  forTiles(tiles, [&](Tile &tile) {
     if (slices.hasRhs)
-      copyRhs();
-    if (slices.parts == 1) {
-      emitShift();
-      forBlocks(chunk, [&](Value row, int64_t height) {
-        if (slices.steps >= minPrefetchSteps)
-          prefetchStarts(row, height);
-        emitBlock(row, height);
-      });
-      chunkRow = rows.begin;
-      return scratch ? emitScratchRows(rows.begin, rows.end) : void();
+      copyRhs(slice, tile);
+    if (slices.parts > 1) {
+      rows.forBlocks(chunk, [&](const RowBlock &block) { blocks.addSlice(tile, slice, block); });
+      return;
     }
-    forBlocks(chunk, [&](Value row, int64_t height) {
-      Values sums;
-      for (int64_t n = 0; n < height * plan.perRow; ++n)
-        sums.push_back(create<vector::LoadOp>(vec(chain.sumType()), scratch,
-                                              ValueRange{linear(n * plan.lanes, {{scratchAt(row), 1}})}));
-      emitSums(plan.loops[0], row, height, sums);
-      storeSums(row, sums);
+    blocks.startTile(tile, slice);
+    rows.forBlocks(chunk, [&](const RowBlock &block) {
+      if (slices.steps >= minPrefetchSteps)
+        prefetchStarts(tile, block);
+      blocks.emit(tile, slice, block);
     });
+    if (scratch)
+      ScratchEpilogue(ir, plan, tile, scratch, range.begin, range).emit();
   });
-  slice = {};
 }
 
 /// Prefetches the initial sums of the next block: its rows are too far from each other for hardware prefetchers.
-void ContractionEmitter::prefetchStarts(Value row, int64_t rows) {
+void SliceEmitter::prefetchStarts(const Tile &tile, const RowBlock &block) const {
   for (const Accumulator &accumulator : chain.accumulators) {
     if (accumulator.start || accumulator.fill || !accumulator.at.isArgument())
       continue;
-    Value memref = kernel.arguments.lookup(accumulator.at.base);
-    for (int64_t i = 0; i < rows; ++i)
-      for (int64_t v = 0; v < plan.columnVectors && tile.vectors[v].count; ++v)
-        create<memref::PrefetchOp>(memref, address(accumulator.at, {row, rows + i}, tile.vectors[v]), /*isWrite=*/true,
-                                   /*locality=*/3, /*isDataCache=*/true);
+    for (int64_t i = 0; i < block.rows; ++i)
+      tile.forVectors([&](int64_t v) {
+        TilePoint next(ir, plan.tile.lanes, {block.row, block.rows + i}, tile.vectors[v], plan.tile.columns);
+        ir.prefetch(ir.buffer(accumulator.at.base), next.addressOf(accumulator.at), /*locality=*/3, /*isWrite=*/true);
+      });
   }
 }
 
 /// Runs `body` for the steps of a slice, each with its indices along K.
-void ContractionEmitter::forSteps(function_ref<void(Value step, ArrayRef<Value> k)> body) {
-  const KSlices &slices = *plan.slices;
+void SliceEmitter::forSteps(const KSlice &slice, function_ref<void(Value step, ArrayRef<Value> k)> body) const {
   if (!slices.hasPairs)
-    return forRange(slice.begin, slice.end, [&](Value k) { body(k, k); });
+    return ir.forRange(slice.begin, slice.end, [&](Value k) { body(k, k); });
   const bool isOdd = slices.wholeSteps < slices.product.steps();
-  Value whole = index(slices.wholeSteps);
-  forRange(slice.begin, isOdd ? min(slice.end, whole) : slice.end,
-           [&](Value step) { body(step, {linear(0, {{step, 2}}), linear(1, {{step, 2}})}); });
+  Value whole = ir.index(slices.wholeSteps);
+  ir.forRange(slice.begin, isOdd ? ir.min(slice.end, whole) : slice.end,
+              [&](Value step) { body(step, {ir.linear(0, {{step, 2}}), ir.linear(1, {{step, 2}})}); });
   if (isOdd)
-    forRange(max(slice.begin, whole), slice.end, [&](Value step) { body(step, linear(0, {{step, 2}})); });
+    ir.forRange(ir.max(slice.begin, whole), slice.end, [&](Value step) { body(step, ir.linear(0, {{step, 2}})); });
 }
 
 /// Returns a vector in the form in which a copy stores it.
-Value ContractionEmitter::copyOf(const Product::Factor &from, const Product::Factor &to, ArrayRef<Value> k,
-                                 function_ref<Value(Value)> load) {
+Value SliceEmitter::copyOf(const Product::Factor &from, const Product::Factor &to, ArrayRef<Value> k,
+                           function_ref<Value(Value)> load) const {
   Value first = load(k[0]);
-  if (plan.slices->hasPairs)
-    return makePairs(b, chain.products[0], first, k.size() > 1 ? load(k[1]) : zeros(vec(b.getBF16Type())));
-  return to.conversions.empty() ? convert(b, from, first) : first;
+  if (slices.hasPairs)
+    return makePairs(ir.b, chain.products[0], first,
+                     k.size() > 1 ? load(k[1]) : ir.zeros(VectorType::get({plan.tile.lanes}, ir.b.getBF16Type())));
+  return to.conversions.empty() ? convert(ir.b, from, first) : first;
 }
 
-Value ContractionEmitter::copiesAt(int64_t bytes, int64_t elements, Type element) {
-  return atEntry([&] {
-    auto type = MemRefType::get({elements}, element);
-    return create<memref::ViewOp>(type, kernel.scratch, index(bytes), ValueRange()).getResult();
-  });
+Value SliceEmitter::bufferOf(int64_t bytes, int64_t elements, Type element) const {
+  return ir.atEntry([&] { return ir.scratchBuffer(bytes, elements, element); });
 }
 
 /// Copies rows by the vector; the last vector overlaps the one before it.
-void ContractionEmitter::copyLhs(RowRange rows) {
-  const KSlices &slices = *plan.slices;
+void SliceEmitter::copyLhs(KSlice &slice, IndexRange range) const {
   const Product &from = chain.products[0], &to = slices.product;
-  Value copy = copiesAt(slices.lhsCopy, slices.steps * slices.lhsStride, plan.copied(to.lhs)),
-        source = kernel.arguments.lookup(from.lhs.base);
-  Value lastRow = sub(rows.end, index(plan.lanes));
-  forSteps([&](Value step, ArrayRef<Value> k) {
-    forRange(
-        rows.begin, rows.end,
+  const int64_t lanes = plan.tile.lanes;
+  Value copy = bufferOf(plan.scratch.lhsCopies[0], slices.steps * slices.lhsStride, slices.copied(to.lhs)),
+        source = ir.buffer(from.lhs.base);
+  Value lastRow = ir.sub(range.end, ir.index(lanes));
+  forSteps(slice, [&](Value step, ArrayRef<Value> k) {
+    ir.forRange(
+        range.begin, range.end,
         [&](Value at) {
-          Value row = min(at, lastRow);
+          Value row = ir.min(at, lastRow);
           Value v = copyOf(from.lhs, to.lhs, k, [&](Value element) {
-            Value place = linear(from.lhs.offset, {{row, from.lhsRow}, {element, from.reduced[0].lhs}});
-            return loadVector(source, place, plan.lanes, Value(), plan.lanes);
+            Value place = ir.linear(from.lhs.offset, {{row, from.lhsRow}, {element, from.reduced[0].lhs}});
+            return ir.load(source, place, lanes);
           });
-          Value place = linear(
-              0,
-              {{row, to.packed}, {rows.begin, -to.packed}, {step, slices.lhsStride}, {slice.begin, -slices.lhsStride}});
-          create<vector::StoreOp>(v, copy, ValueRange{place});
+          Value place = ir.linear(0, {{row, to.packed},
+                                      {range.begin, -to.packed},
+                                      {step, slices.lhsStride},
+                                      {slice.begin, -slices.lhsStride}});
+          ir.store(v, copy, place);
         },
-        plan.lanes);
+        lanes);
   });
   slice.lhs = copy;
 }
 
-void ContractionEmitter::copyRhs() {
-  const KSlices &slices = *plan.slices;
-  const Product &from = chain.products[0];
-  Value copy =
-      copiesAt(slices.rhsCopy, slices.steps * plan.elementsOfStep(slices.product), plan.copied(slices.product.rhs));
-  Value source = kernel.arguments.lookup(from.rhs.base);
-  forSteps([&](Value step, ArrayRef<Value> k) {
+void SliceEmitter::copyRhs(KSlice &slice, const Tile &tile) const {
+  const Product &from = chain.products[0], &to = slices.product;
+  Value copy = bufferOf(plan.scratch.rhsCopies[0], slices.steps * plan.tile.elementsOfStep(to), slices.copied(to.rhs));
+  Value source = ir.buffer(from.rhs.base);
+  forSteps(slice, [&](Value step, ArrayRef<Value> k) {
     for (size_t sum = 0; sum < from.sums.size(); ++sum)
-      for (int64_t v = 0; v < plan.columnVectors && tile.vectors[v].count; ++v) {
+      tile.forVectors([&](int64_t v) {
         Value loaded =
-            copyOf(from.rhs, slices.product.rhs, k, [&](Value element) { return loadRhs(0, source, element, sum, v); });
-        create<vector::StoreOp>(loaded, copy, ValueRange{copyAt(step, sum, v)});
-      }
+            copyOf(from.rhs, to.rhs, k, [&](Value element) { return tile.loadRhs(0, source, element, sum, v); });
+        ir.store(loaded, copy, slice.rhsAt(ir, plan, step, sum, v));
+      });
   });
   slice.rhs = copy;
-}
-
-Value ContractionEmitter::copyAt(Value step, size_t sum, int64_t vector) {
-  const int64_t ofStep = plan.elementsOfStep(plan.slices->product), ofVector = plan.lanes * plan.slices->product.packed;
-  return linear((static_cast<int64_t>(sum) * plan.columnVectors + vector) * ofVector + unrollIndex * ofStep,
-                {{step, ofStep}, {slice.begin, -ofStep}});
-}
-
-Value ContractionEmitter::loadCopy(Value step, size_t sum, int64_t vector) {
-  const Product &product = plan.slices->product;
-  auto type = VectorType::get({plan.lanes * product.packed}, plan.copied(product.rhs));
-  return create<vector::LoadOp>(type, slice.rhs, ValueRange{copyAt(step, sum, vector)});
 }

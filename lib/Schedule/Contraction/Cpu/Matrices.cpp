@@ -9,9 +9,10 @@
 // height does not divide a chunk of rows, the last matrix overlaps the one before it and recomputes some rows. Blocks
 // store their sums to scratch; the elementwise ops read them, each row once, and add the initial values of the sums.
 //===----------------------------------------------------------------------===//
-#include "Schedule/Contraction/Cpu/Emitter.h"
+#include "Schedule/Contraction/Cpu/Matrices.h"
 
 #include "Schedule/Build/Bodies.h"
+#include "Schedule/Contraction/Cpu/Epilogue.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -31,77 +32,85 @@ static int64_t wholeSteps(const Product &product) { return (product.steps() - st
 /// Elements of rhs from one step of a vector to the next.
 static int64_t rhsStep(const Product &product) { return product.reduced.empty() ? 0 : product.reduced[0].rhs.known(); }
 
-/// Emits, before the entry: the height of matrices, their configuration, and zeros in the padding of the copies.
-void ContractionEmitter::startMatrices() {
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPoint(entry);
-  const Matrices &own = *plan.matrices;
+MatrixEmitter::MatrixEmitter(ContractionBuilder &ir, const ContractionPlan &plan, Value scratch)
+    : ir(ir), plan(plan), chain(plan.chain), own(*plan.matrices), scratch(scratch) {
+  OpBuilder::InsertionGuard guard(ir.b);
+  ir.b.setInsertionPoint(ir.entry);
+  computeHeight();
+  configure();
+  placeCopies();
+}
+
+void MatrixEmitter::computeHeight() {
   if (own.height) {
-    matrixHeight = index(own.height);
-  } else { // as even as possible
-    Value count = create<arith::DivUIOp>(linear(matrices::rows - 1, {{openRows, 1}}), index(matrices::rows));
-    count = create<arith::MaxSIOp>(count, index(1));
-    matrixHeight = create<arith::DivUIOp>(create<arith::AddIOp>(openRows, linear(-1, {{count, 1}})), count);
+    height = ir.index(own.height);
+    return;
   }
-  Value height = create<arith::IndexCastOp>(b.getI8Type(), matrixHeight), at = index(own.configuration);
-  Value configuration = matrices::configuration(b, loc, height, own.firstRhs());
-  create<vector::StoreOp>(configuration, kernel.scratch, ValueRange{at});
-  matrices::configure(b, loc, {kernel.scratch, at});
+  // The heights are as even as possible.
+  Value rows = ir.index(chain.rows), count = ir.max(ir.index(ir.ceilDiv(rows, matrices::rows)), 1);
+  height = ir.floorDiv(ir.add(rows, ir.linear(-1, {{count, 1}})), count);
+}
+
+void MatrixEmitter::configure() {
+  Value bytes = ir.create<arith::IndexCastOp>(ir.b.getI8Type(), height), at = ir.index(plan.scratch.configuration);
+  Value configuration = matrices::configuration(ir.b, ir.loc, bytes, own.firstRhs());
+  ir.store(configuration, ir.kernel.scratch, at);
+  matrices::configure(ir.b, ir.loc, {ir.kernel.scratch, at});
+}
+
+void MatrixEmitter::placeCopies() {
   lhsCopies.resize(chain.products.size());
   rhsCopies.resize(chain.products.size());
-  auto view = [&](const Product::Factor &factor, int64_t rows, int64_t bytes) -> Value {
-    auto type = MemRefType::get({rows * elementsOfRow(factor)}, factor.element());
-    return create<memref::ViewOp>(type, kernel.scratch, index(bytes), ValueRange());
+  auto view = [&](const Product::Factor &factor, int64_t rows, int64_t bytes) {
+    return ir.scratchBuffer(bytes, rows * elementsOfRow(factor), factor.element());
   };
   for (auto [n, product] : llvm::enumerate(chain.products)) {
-    if (own.lhsCopies[n])
-      lhsCopies[n] = view(product.lhs, plan.scratchRows, own.lhsCopies[n]);
-    if (!own.rhsCopies[n])
+    if (plan.scratch.lhsCopies[n])
+      lhsCopies[n] = view(product.lhs, plan.scratch.rows, plan.scratch.lhsCopies[n]);
+    if (!plan.scratch.rhsCopies[n])
       continue;
-    int64_t rows = static_cast<int64_t>(product.sums.size()) * plan.columnVectors * matrices::rows,
+    int64_t rows = static_cast<int64_t>(product.sums.size()) * plan.tile.columnVectors * matrices::rows,
             elements = elementsOfRow(product.rhs);
-    rhsCopies[n] = view(product.rhs, rows, own.rhsCopies[n]);
-    Value zero = zeros(VectorType::get({elements}, product.rhs.element()));
-    forRange( // no constants in here: they are inserted before the entry
-        index(0), index(rows * elements),
-        [&](Value at) { create<vector::StoreOp>(zero, rhsCopies[n], ValueRange{at}); }, elements);
+    rhsCopies[n] = view(product.rhs, rows, plan.scratch.rhsCopies[n]);
+    Value zero = ir.zeros(VectorType::get({elements}, product.rhs.element()));
+    ir.forRange( // no constants in here: they are inserted before the entry
+        ir.index(0), ir.index(rows * elements), [&](Value at) { ir.store(zero, rhsCopies[n], at); }, elements);
   }
 }
 
-void ContractionEmitter::emitMatrixChunk(Value chunk) {
-  Value begin = linear(0, {{chunk, plan.chunkRows}});
-  Value end = min(linear(plan.chunkRows, {{begin, 1}}), index(chain.rows));
-  Value lastRow = sub(end, matrixHeight);
-  chunkRow = min(begin, lastRow);
-  for (const ContractionPlan::Step &step : plan.steps())
-    copyLeftSteps(step, end);
-  int64_t height = plan.matrices->height;
-  Value count = height && plan.chunks == 1
-                    ? index((chain.rows.known() + height - 1) / height)
-                    : create<arith::DivUIOp>(sub(linear(-1, {{end, 1}, {matrixHeight, 1}}), begin), matrixHeight);
-  for (int64_t first = 0; first < plan.perRow; first += plan.matrices->across)
+void MatrixEmitter::emitChunk(const Tile &tile, Value chunk) {
+  Value begin = ir.linear(0, {{chunk, plan.rows.chunkRows}});
+  Value end = ir.min(ir.linear(plan.rows.chunkRows, {{begin, 1}}), ir.index(chain.rows));
+  Value lastRow = ir.sub(end, height);
+  chunkRow = ir.min(begin, lastRow);
+  for (const KPlan::Step &step : plan.k.steps())
+    copyLeftSteps(tile, step, end);
+  Value count = own.height && plan.rows.chunks == 1
+                    ? ir.index((chain.rows.known() + own.height - 1) / own.height)
+                    : ir.floorDiv(ir.sub(ir.linear(-1, {{end, 1}, {height, 1}}), begin), height);
+  for (int64_t first = 0; first < plan.tile.perRow; first += own.across)
     forMatrices(count, [&](Value from, int64_t down) {
-      MatrixBlock block{{}, first, std::min(plan.matrices->across, plan.perRow - first)};
+      MatrixBlock block{{}, first, std::min(own.across, plan.tile.perRow - first)};
       for (int64_t i = 0; i < down; ++i) {
-        Value at = linear(i, {{from, 1}}),
-              row = height ? linear(0, {{at, height}}) : create<arith::MulIOp>(at, matrixHeight).getResult();
-        block.rows.push_back(min(linear(0, {{begin, 1}, {row, 1}}), lastRow));
+        Value at = ir.linear(i, {{from, 1}}),
+              row = own.height ? ir.linear(0, {{at, own.height}}) : ir.create<arith::MulIOp>(at, height).getResult();
+        block.rows.push_back(ir.min(ir.linear(0, {{begin, 1}, {row, 1}}), lastRow));
       }
-      emitMatrixBlock(block);
+      emitBlock(tile, block);
     });
-  emitScratchRows(begin, end);
+  ScratchEpilogue(ir, plan, tile, scratch, chunkRow, {begin, end}).emit();
 }
 
 /// Splits `count` vertically adjacent matrices into as many of the tallest blocks as fit, then lower ones.
-void ContractionEmitter::forMatrices(Value count, function_ref<void(Value from, int64_t down)> body) {
-  Value from = index(0);
-  for (int64_t down = plan.matrices->down; down; --down) {
+void MatrixEmitter::forMatrices(Value count, function_ref<void(Value from, int64_t down)> body) {
+  Value from = ir.index(0);
+  for (int64_t down = own.down; down; --down) {
     std::optional<int64_t> known = getConstantIntValue(count), begin = getConstantIntValue(from);
     int64_t end = known.value_or(0) / down * down;
-    Value to =
-        known ? index(end) : create<arith::SubIOp>(count, create<arith::RemUIOp>(count, index(down))).getResult();
+    Value to = known ? ir.index(end)
+                     : ir.create<arith::SubIOp>(count, ir.create<arith::RemUIOp>(count, ir.index(down))).getResult();
     if (!known || end - *begin > down)
-      forRange(from, to, [&](Value at) { body(at, down); }, down);
+      ir.forRange(from, to, [&](Value at) { body(at, down); }, down);
     else if (end > *begin)
       body(from, down);
     from = to;
@@ -109,7 +118,7 @@ void ContractionEmitter::forMatrices(Value count, function_ref<void(Value from, 
 }
 
 /// Copies the steps that do not fill a matrix, for all rows and for all vectors of the tile.
-void ContractionEmitter::copyLeftSteps(const ContractionPlan::Step &step, Value end) {
+void MatrixEmitter::copyLeftSteps(const Tile &tile, const KPlan::Step &step, Value end) {
   const Product &first = chain.products[step[0]];
   int64_t left = stepsLeft(first), done = wholeSteps(first) * matrices::rows;
   if (!left)
@@ -117,94 +126,88 @@ void ContractionEmitter::copyLeftSteps(const ContractionPlan::Step &step, Value 
   int64_t elements = elementsOfRow(first.lhs), taken = (left - 1) * first.packed + first.taken;
   SmallVector<bool> isTaken(elements, false);
   std::fill_n(isTaken.begin(), taken, true);
-  Value mask = constant(DenseElementsAttr::get(VectorType::get({elements}, b.getI1Type()), ArrayRef(isTaken)));
-  forRange(chunkRow, end, [&](Value row) {
-    Value at = linear(first.lhs.offset + done * first.packed, {{row, first.lhsRow}});
-    Value loaded = loadVector(kernel.arguments.lookup(first.lhs.base), at, elements, mask, elements);
-    create<vector::StoreOp>(loaded, lhsCopies[step[0]],
-                            ValueRange{linear(0, {{row, elements}, {chunkRow, -elements}})});
+  Value mask = ir.constant(DenseElementsAttr::get(VectorType::get({elements}, ir.b.getI1Type()), ArrayRef(isTaken)));
+  ir.forRange(chunkRow, end, [&](Value row) {
+    Value at = ir.linear(first.lhs.offset + done * first.packed, {{row, first.lhsRow}});
+    Value loaded = ir.load(ir.buffer(first.lhs.base), at, elements, mask);
+    ir.store(loaded, lhsCopies[step[0]], ir.linear(0, {{row, elements}, {chunkRow, -elements}}));
   });
   for (unsigned n : step)
-    forCount(0, left, [&](Value k) {
+    ir.forCount(0, left, [&](Value k) {
       const Product &product = chain.products[n];
-      Value source = kernel.arguments.lookup(product.rhs.base);
-      int64_t wide = plan.lanes * product.packed, to = 0;
-      for (const Product::Sum &sum : product.sums)
-        for (int64_t v = 0; v < plan.columnVectors; ++v, to += matrices::rows * wide) {
-          const RhsAddress &place = tile.rhs[n][v];
-          Value at =
-              linear(sum.offset + place.offset + done * rhsStep(product), {{place.base, 1}, {k, rhsStep(product)}});
-          Value loaded = keepTaken(b, product, loadVector(source, at, wide, Value(), wide), plan.lanes);
-          create<vector::StoreOp>(loaded, rhsCopies[n], ValueRange{linear(to, {{k, wide}})});
+      Value source = ir.buffer(product.rhs.base);
+      int64_t wide = plan.tile.lanes * product.packed, to = 0;
+      for (size_t sum = 0; sum < product.sums.size(); ++sum)
+        for (int64_t v = 0; v < plan.tile.columnVectors; ++v, to += matrices::rows * wide) {
+          Value at = tile.rhsAt(n, sum, v, done * rhsStep(product), {{k, rhsStep(product)}});
+          Value loaded = keepTaken(ir.b, product, ir.load(source, at, wide), plan.tile.lanes);
+          ir.store(loaded, rhsCopies[n], ir.linear(to, {{k, wide}}));
         }
     });
 }
 
 /// Emits all of K for one block of matrices and stores the sums to scratch.
-void ContractionEmitter::emitMatrixBlock(const MatrixBlock &block) {
-  const Matrices &own = *plan.matrices;
-  int64_t down = static_cast<int64_t>(block.rows.size()), ofRow = plan.perRow * plan.lanes;
+void MatrixEmitter::emitBlock(const Tile &tile, const MatrixBlock &block) {
+  int64_t down = static_cast<int64_t>(block.rows.size()), ofRow = plan.tile.sumsOfRow();
   auto forSums = [&](function_ref<void(int64_t, int64_t)> body) {
     for (int64_t below = 0; below < down; ++below)
       for (int64_t beside = 0; beside < block.across; ++beside)
         body(below, beside);
   };
-  forSums([&](int64_t below, int64_t beside) { matrices::clear(b, loc, own.sums(below, beside)); });
-  for (const ContractionPlan::Step &step : plan.steps()) {
+  forSums([&](int64_t below, int64_t beside) { matrices::clear(ir.b, ir.loc, own.sums(below, beside)); });
+  for (const KPlan::Step &step : plan.k.steps()) {
     const Product &first = chain.products[step[0]];
-    forCount(0, wholeSteps(first), [&](Value k) { emitMatrixStep(step, block, k); });
+    ir.forCount(0, wholeSteps(first), [&](Value k) { emitStep(tile, step, block, k); });
     if (stepsLeft(first))
-      emitMatrixStep(step, block, Value());
+      emitStep(tile, step, block, Value());
   }
   forSums([&](int64_t below, int64_t beside) {
-    Value at = linear((block.first + beside) * plan.lanes, {{block.rows[below], ofRow}, {chunkRow, -ofRow}});
-    matrices::store(b, loc, own.sums(below, beside), {scratch, at}, index(ofRow * bytesOf(chain.sumType())));
+    Value at = ir.linear((block.first + beside) * plan.tile.lanes, {{block.rows[below], ofRow}, {chunkRow, -ofRow}});
+    matrices::store(ir.b, ir.loc, own.sums(below, beside), {scratch, at}, ir.index(ofRow * bytesOf(chain.sumType())));
   });
 }
 
 /// Emits one step for the sums of a block; a null `k` means the step from the copies.
-void ContractionEmitter::emitMatrixStep(const ContractionPlan::Step &step, const MatrixBlock &block, Value k) {
-  const Matrices &own = *plan.matrices;
+void MatrixEmitter::emitStep(const Tile &tile, const KPlan::Step &step, const MatrixBlock &block, Value k) {
   int64_t next = own.firstRhs();
   bool isLhsLoaded = false;
   for (unsigned n : step) {
     const Product &product = chain.products[n];
     for (auto [number, sum] : llvm::enumerate(product.sums))
-      for (int64_t v = 0; v < plan.columnVectors; ++v) {
-        int64_t beside = static_cast<int64_t>(sumIndex(0, sum.accumulator, v)) - block.first;
+      for (int64_t v = 0; v < plan.tile.columnVectors; ++v) {
+        int64_t beside = static_cast<int64_t>(plan.tile.sumIndex(0, sum.accumulator, v)) - block.first;
         if (beside < 0 || beside >= block.across)
           continue;
         if (!std::exchange(isLhsLoaded, true))
-          loadLhsMatrices(step[0], block, k);
-        int64_t copied =
-            (static_cast<int64_t>(number) * plan.columnVectors + v) * matrices::rows * plan.lanes * product.packed;
-        const RhsAddress &place = tile.rhs[n][v];
+          loadLhs(step[0], block, k);
+        int64_t copied = (static_cast<int64_t>(number) * plan.tile.columnVectors + v) * matrices::rows *
+                         plan.tile.lanes * product.packed;
         if (k)
-          matrices::load(b, loc, next,
-                         {kernel.arguments.lookup(product.rhs.base),
-                          linear(sum.offset + place.offset, {{place.base, 1}, {k, matrices::rows * rhsStep(product)}})},
-                         index(rhsStep(product) * bytesOf(product.rhs.element())));
+          matrices::load(
+              ir.b, ir.loc, next,
+              {ir.buffer(product.rhs.base), tile.rhsAt(n, number, v, 0, {{k, matrices::rows * rhsStep(product)}})},
+              ir.index(rhsStep(product) * bytesOf(product.rhs.element())));
         else
-          matrices::load(b, loc, next, {rhsCopies[n], index(copied)}, index(matrices::rowBytes));
+          matrices::load(ir.b, ir.loc, next, {rhsCopies[n], ir.index(copied)}, ir.index(matrices::rowBytes));
         for (int64_t below = 0; below < static_cast<int64_t>(block.rows.size()); ++below)
-          matrices::multiply(b, product.loc(), elementsOf(product), own.sums(below, beside), own.lhs(below), next);
+          matrices::multiply(ir.b, product.loc(), elementsOf(product), own.sums(below, beside), own.lhs(below), next);
         next = next + 1 < matrices::registers ? next + 1 : own.firstRhs();
       }
   }
 }
 
-void ContractionEmitter::loadLhsMatrices(unsigned number, const MatrixBlock &block, Value k) {
+void MatrixEmitter::loadLhs(unsigned number, const MatrixBlock &block, Value k) {
   const Product &product = chain.products[number];
   int64_t elements = elementsOfRow(product.lhs);
   for (auto [below, row] : llvm::enumerate(block.rows)) {
-    int64_t matrix = plan.matrices->lhs(static_cast<int64_t>(below));
+    int64_t matrix = own.lhs(static_cast<int64_t>(below));
     if (k)
-      matrices::load(b, loc, matrix,
-                     {kernel.arguments.lookup(product.lhs.base),
-                      linear(product.lhs.offset, {{row, product.lhsRow}, {k, elements}})},
-                     linear(0, {{index(bytesOf(product.lhs.element())), product.lhsRow}}));
+      matrices::load(
+          ir.b, ir.loc, matrix,
+          {ir.buffer(product.lhs.base), ir.linear(product.lhs.offset, {{row, product.lhsRow}, {k, elements}})},
+          ir.linear(0, {{ir.index(bytesOf(product.lhs.element())), product.lhsRow}}));
     else
-      matrices::load(b, loc, matrix, {lhsCopies[number], linear(0, {{row, elements}, {chunkRow, -elements}})},
-                     index(matrices::rowBytes));
+      matrices::load(ir.b, ir.loc, matrix, {lhsCopies[number], ir.linear(0, {{row, elements}, {chunkRow, -elements}})},
+                     ir.index(matrices::rowBytes));
   }
 }

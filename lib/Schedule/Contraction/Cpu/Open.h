@@ -15,7 +15,7 @@
 #ifndef QUERN_SCHEDULE_CONTRACTION_CPU_OPEN_H
 #define QUERN_SCHEDULE_CONTRACTION_CPU_OPEN_H
 
-#include "Schedule/Contraction/Cpu/Dots.h"
+#include "Schedule/Contraction/Cpu/Plan.h"
 
 namespace quern::schedule::contractions {
 

@@ -25,15 +25,6 @@ int64_t maxRows(const OpenPlan &plan, int64_t vectors) {
   return std::clamp<int64_t>((plan.strategy.registers - others) / vectors, 1, plan.strategy.maxRows);
 }
 
-/// Returns `tallest`, then the powers of two below it.
-SmallVector<int64_t, 6> heightsFrom(int64_t tallest) {
-  SmallVector<int64_t, 6> heights{tallest};
-  for (int64_t height = 8; height; height /= 2)
-    if (height < tallest)
-      heights.push_back(height);
-  return heights;
-}
-
 /// Returns true if rhs has an open number of panels, which the chain's columns then count.
 bool hasPanels(const Product &product) { return product.columns.size() == 2 && product.columns[1].extent.isOpen(); }
 

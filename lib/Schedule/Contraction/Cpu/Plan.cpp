@@ -30,7 +30,8 @@ namespace {
 class ContractionPlanner {
 public:
   ContractionPlanner(ContractionPlan &plan, std::string &whyNot)
-      : plan(plan), chain(plan.chain), strategy(plan.strategy), rows(plan), whyNot(whyNot) {}
+      : plan(plan), chain(plan.chain), strategy(plan.strategy), tile(plan.tile), k(plan.k), scratch(plan.scratch),
+        rows(plan), whyNot(whyNot) {}
   LogicalResult run();
 
 private:
@@ -41,7 +42,8 @@ private:
   int64_t widest() const;
   bool takesMatrices();
   void placeCopies();
-  void placeSlices(KSlices &slices);
+  void placeSlices(const KSlices &slices);
+  void placeMatrices();
   void placeTransposedInputs();
   void chooseTail();
   void groupProducts();
@@ -49,6 +51,9 @@ private:
   ContractionPlan &plan;
   const Chain &chain;
   const ContractionStrategy &strategy;
+  ColumnPlan &tile;
+  KPlan &k;
+  ScratchPlan &scratch;
   RowSplit rows;
   std::string &whyNot;
 };
@@ -59,29 +64,28 @@ constexpr int64_t besideSums = 2;
 /// Returns true if every tile's vectors have the same relative addresses as those of the first, with equally spaced
 /// lanes. Columns of a tile past those of the factor are not read.
 bool ContractionPlanner::fits(const Product &product) {
-  int64_t width = plan.width(), stride = product.rhsAt(width), readable = product.readable.known();
+  int64_t width = tile.width(), stride = product.rhsAt(width), readable = product.readable.known();
   bool isUniform = true;
-  for (int64_t tile = 0; tile < plan.tiles; ++tile) {
-    int64_t base = product.rhsAt(tile * width);
-    isUniform &= base == tile * stride;
-    for (int64_t column = 0; column < width && tile * width + column < readable; column += plan.lanes) {
-      int64_t first = product.rhsAt(tile * width + column),
-              live = std::min(plan.lanes, readable - tile * width - column);
+  for (int64_t n = 0; n < tile.tiles; ++n) {
+    int64_t base = product.rhsAt(n * width);
+    isUniform &= base == n * stride;
+    for (int64_t column = 0; column < width && n * width + column < readable; column += tile.lanes) {
+      int64_t first = product.rhsAt(n * width + column), live = std::min(tile.lanes, readable - n * width - column);
       if (first - base != product.rhsAt(column) ||
-          product.rhsAt(tile * width + column + live - 1) != first + (live - 1) * product.laneStride().known())
+          product.rhsAt(n * width + column + live - 1) != first + (live - 1) * product.laneStride().known())
         return false;
     }
   }
-  plan.tileStrides.push_back(isUniform ? stride : 0);
+  tile.strides.push_back(isUniform ? stride : 0);
   return true;
 }
 
 bool ContractionPlanner::chooseTile(int64_t columnVectors) {
-  plan.columnVectors = columnVectors;
-  plan.groupSize = static_cast<int64_t>(chain.accumulators.size());
-  plan.perRow = plan.groupSize * columnVectors;
-  plan.tiles = ceilDiv(plan.columns(), plan.width());
-  plan.tileStrides.clear();
+  tile.columnVectors = columnVectors;
+  k.groupSize = static_cast<int64_t>(chain.accumulators.size());
+  tile.perRow = k.groupSize * columnVectors;
+  tile.tiles = ceilDiv(tile.columns, tile.width());
+  tile.strides.clear();
   return llvm::all_of(chain.products, [&](const Product &product) { return fits(product); });
 }
 
@@ -89,7 +93,7 @@ bool ContractionPlanner::chooseTile(int64_t columnVectors) {
 bool ContractionPlanner::isBeyondFirst(int64_t vectors) const {
   int64_t bytes = 0;
   for (const Product &product : chain.products)
-    bytes += product.steps() * product.packed * vectors * plan.lanes * bytesOf(product.rhs.element());
+    bytes += product.steps() * product.packed * vectors * tile.lanes * bytesOf(product.rhs.element());
   return bytes > strategy.l1Bytes;
 }
 
@@ -97,23 +101,21 @@ bool ContractionPlanner::isBeyondFirst(int64_t vectors) const {
 /// step reads longer runs. If narrower tiles let a few more rows form one block, rhs is read once.
 int64_t ContractionPlanner::widest() const {
   int64_t accumulators = chain.accumulators.size(), wanted = strategy.vectors, registers = strategy.registers;
-  const int64_t rows = chain.rows.isOpen() ? 0 : llvm::alignTo(chain.rows.known(), plan.rowsPerPatch());
-  if (plan.matrices)
-    return std::clamp<int64_t>(wanted / accumulators, 1, ceilDiv(plan.columns(), plan.lanes));
+  auto ofAccumulator = [&] { return std::clamp<int64_t>(wanted / accumulators, 1, ceilDiv(tile.columns, tile.lanes)); };
+  if (plan.matrices || chain.rows.isOpen())
+    return ofAccumulator();
+  const int64_t rows = llvm::alignTo(chain.rows.known(), k.rowsPerPatch()), ofOneBlock = (registers - 1) / (rows + 1);
   if (chain.rows.isBelow(ceilDiv(strategy.minSums, wanted)))
     wanted = std::min(strategy.minSums, registers - besideSums) / rows;
-  if (accumulators == 1 && !chain.rows.isOpen()) {
-    const int64_t ofOneBlock = (registers - 1) / (rows + 1);
-    if (ofOneBlock > 1 && ofOneBlock < wanted && isBeyondFirst(wanted))
-      wanted = ofOneBlock;
-  }
+  if (accumulators == 1 && ofOneBlock > 1 && ofOneBlock < wanted && isBeyondFirst(wanted))
+    wanted = ofOneBlock;
   bool isStrided = llvm::any_of(chain.products, [&](const Product &product) {
     return !product.reduced.empty() &&
            product.reduced.back().rhs.known() * bytesOf(product.rhs.element()) >= strategy.aliasingStrideBytes;
   });
-  if (isStrided && !chain.rows.isOpen())
-    wanted = std::max(wanted, rows == 1 ? registers / 2 : (registers - 1) / (rows + 1));
-  return std::clamp<int64_t>(wanted / accumulators, 1, ceilDiv(plan.columns(), plan.lanes));
+  if (isStrided)
+    wanted = std::max(wanted, rows == 1 ? registers / 2 : ofOneBlock);
+  return ofAccumulator();
 }
 
 /// Returns true if matrix registers can compute all products and enough of each matrix is used. They do not support
@@ -121,68 +123,77 @@ int64_t ContractionPlanner::widest() const {
 bool ContractionPlanner::takesMatrices() {
   int64_t steps = 0;
   SmallVector<Dot, 4> dots;
-  for (auto [product, byVectors] : llvm::zip_equal(chain.products, plan.dots)) {
+  for (auto [product, byVectors] : llvm::zip_equal(chain.products, k.dots)) {
     std::optional<Dot> dot = chooseMatrixDot(product, byVectors);
-    if (!dot || product.isStrided() || !product.readable.isMultipleOf(plan.lanes))
+    if (!dot || product.isStrided() || !product.readable.isMultipleOf(tile.lanes))
       return false;
     dots.push_back(*dot);
     steps += product.steps();
   }
   if (!strategy.hasMatrices || chain.rows.isBelow(strategy.minMatrixRows) || steps < strategy.minMatrixSteps)
     return false;
-  plan.dots = dots;
+  k.dots = dots;
   return true;
 }
 
-/// The copies follow the sums in scratch.
-void ContractionPlanner::placeSlices(KSlices &slices) {
-  slices.rhsCopy = plan.scratchBytes;
+/// Places the copies of a slice of K.
+void ContractionPlanner::placeSlices(const KSlices &slices) {
+  scratch.rhsCopies[0] = scratch.bytes;
   if (slices.hasRhs)
-    plan.scratchBytes += slices.steps * plan.elementsOfStep(slices.product) * bytesOf(plan.copied(slices.product.rhs));
-  slices.lhsCopy = plan.scratchBytes;
+    scratch.bytes += slices.steps * tile.elementsOfStep(slices.product) * bytesOf(slices.copied(slices.product.rhs));
+  scratch.lhsCopies[0] = scratch.bytes;
   if (slices.hasLhs)
-    plan.scratchBytes += slices.steps * slices.lhsStride * bytesOf(plan.copied(slices.product.lhs));
+    scratch.bytes += slices.steps * slices.lhsStride * bytesOf(slices.copied(slices.product.lhs));
 }
 
-/// The copies follow the sums in scratch; products that share lhs share its copy.
-void ContractionPlanner::placeCopies() {
-  Matrices &own = *plan.matrices;
-  own.lhsCopies.assign(chain.products.size(), 0);
-  own.rhsCopies = own.lhsCopies;
-  for (const ContractionPlan::Step &step : plan.steps())
+/// Places the copies of the steps that do not fill a matrix; products that share lhs share its copy.
+void ContractionPlanner::placeMatrices() {
+  for (const KPlan::Step &step : k.steps())
     if (stepsLeft(chain.products[step[0]])) {
-      own.lhsCopies[step[0]] = plan.scratchBytes;
-      plan.scratchBytes += plan.scratchRows * matrices::rowBytes;
+      scratch.lhsCopies[step[0]] = scratch.bytes;
+      scratch.bytes += scratch.rows * matrices::rowBytes;
       for (unsigned product : step) {
-        own.rhsCopies[product] = plan.scratchBytes;
-        plan.scratchBytes +=
-            chain.products[product].sums.size() * plan.columnVectors * matrices::rows * matrices::rowBytes;
+        scratch.rhsCopies[product] = scratch.bytes;
+        scratch.bytes += chain.products[product].sums.size() * tile.columnVectors * matrices::rows * matrices::rowBytes;
       }
     }
-  own.configuration = plan.scratchBytes;
-  plan.scratchBytes += matrices::configurationBytes;
+  scratch.configuration = scratch.bytes;
+  scratch.bytes += matrices::configurationBytes;
+}
+
+/// Places the copies after the sums.
+void ContractionPlanner::placeCopies() {
+  scratch.elements = (k.slices && k.slices->parts > 1 ? k.slices->tiles : 1) * scratch.rows * tile.sumsOfRow();
+  scratch.bytes = scratch.elements * bytesOf(chain.sumType());
+  scratch.lhsCopies.assign(chain.products.size(), 0);
+  scratch.rhsCopies = scratch.lhsCopies;
+  if (k.slices)
+    placeSlices(*k.slices);
+  if (plan.matrices)
+    placeMatrices();
+  placeTransposedInputs();
 }
 
 /// Transposes inputs whose type and rows fit whole squares; others are read element by element.
 void ContractionPlanner::placeTransposedInputs() {
-  if (!plan.scratchRows || chain.rows.isOpen())
+  if (!scratch.rows || chain.rows.isOpen())
     return;
   for (const PointOp &point : chain.epilogue)
     for (const TileAccess &in : point.ins) {
       if (point.isPerColumn || !in.base || !in.isArgument() || in.column <= 1 || in.row != 1)
         continue;
       const int64_t unit = transposeUnit(in.element()), bytes = bytesOf(in.element());
-      auto isSame = [&](const ContractionPlan::TransposedInput &other) { return other.input == in; };
-      if (plan.lanes % unit || chain.rows.isBelow(unit) || transposeScratch(in.element(), plan.lanes) ||
-          llvm::any_of(plan.transposedInputs, isSame))
+      auto isSame = [&](const ScratchPlan::TransposedInput &other) { return other.input == in; };
+      if (tile.lanes % unit || chain.rows.isBelow(unit) || transposeScratch(in.element(), tile.lanes) ||
+          llvm::any_of(scratch.transposedInputs, isSame))
         continue;
-      plan.transposedInputs.push_back({in, plan.scratchBytes});
-      plan.scratchBytes += llvm::alignTo((plan.scratchRows + 2 * unit) * plan.lanes * bytes, lineBytes);
+      scratch.transposedInputs.push_back({in, scratch.bytes});
+      scratch.bytes += llvm::alignTo((scratch.rows + 2 * unit) * tile.lanes * bytes, lineBytes);
     }
 }
 
 void ContractionPlanner::chooseTail() {
-  bool isPartial = plan.tiles * plan.width() != plan.columns();
+  bool isPartial = tile.tiles * tile.width() != tile.columns;
   if (!isPartial)
     return;
   int64_t narrowest = 64;
@@ -193,7 +204,7 @@ void ContractionPlanner::chooseTail() {
         look(access.element());
   };
   for (const Product &product : chain.products)
-    if (plan.masksRhs(product))
+    if (tile.masksRhs(product))
       look(product.rhs.element());
   for (const Accumulator &accumulator : chain.accumulators) {
     lookAt(accumulator.at);
@@ -204,14 +215,14 @@ void ContractionPlanner::chooseTail() {
     lookAt(point.ins);
     lookAt(point.outs);
   }
-  plan.tail = strategy.narrowestMask && narrowest >= strategy.narrowestMask ? Tail::Masked : Tail::Separate;
+  tile.tail = strategy.narrowestMask && narrowest >= strategy.narrowestMask ? Tail::Masked : Tail::Separate;
 }
 
 void ContractionPlanner::groupProducts() {
-  SmallVector<ContractionPlan::Step> steps;
+  SmallVector<KPlan::Step> steps;
   for (unsigned i = 0; i < chain.products.size(); ++i) {
-    auto shares = [&](const ContractionPlan::Step &step) {
-      return plan.dots[step[0]] == plan.dots[i] && chain.products[step[0]].sharesLhs(chain.products[i]);
+    auto shares = [&](const KPlan::Step &step) {
+      return k.dots[step[0]] == k.dots[i] && chain.products[step[0]].sharesLhs(chain.products[i]);
     };
     auto *found = llvm::find_if(steps, shares);
     if (found == steps.end())
@@ -219,25 +230,25 @@ void ContractionPlanner::groupProducts() {
     else
       found->push_back(i);
   }
-  auto areAlike = [&](const ContractionPlan::Step &a, const ContractionPlan::Step &b) {
+  auto areAlike = [&](const KPlan::Step &a, const KPlan::Step &b) {
     auto like = [&](unsigned i, unsigned j) { return chain.products[i].isAlike(chain.products[j]); };
     return llvm::equal(a, b, like);
   };
-  for (ContractionPlan::Step &step : steps)
-    if (!plan.loops.empty() && areAlike(plan.loops.back()[0], step))
-      plan.loops.back().push_back(step);
+  for (KPlan::Step &step : steps)
+    if (!k.loops.empty() && areAlike(k.loops.back()[0], step))
+      k.loops.back().push_back(step);
     else
-      plan.loops.push_back({step});
+      k.loops.push_back({step});
 }
 
 /// Chooses tiles of at most `most` vectors for each accumulator. Prefers narrower tiles that every factor fills, if
 /// their sums are independent enough and blocks have more than one row; and narrower ones again if that saves a tenth
 /// of the columns computed past the last one.
 bool ContractionPlanner::chooseTiles(int64_t most) {
-  int64_t vectors = ceilDiv(plan.columns(), plan.lanes), even = ceilDiv(vectors, ceilDiv(vectors, most));
-  auto isBalanced = [&] { return plan.columnVectors == 1 || plan.matrices || chain.rows == 1 || rows.maxRows() > 1; };
+  int64_t vectors = ceilDiv(tile.columns, tile.lanes), even = ceilDiv(vectors, ceilDiv(vectors, most));
+  auto isBalanced = [&] { return tile.columnVectors == 1 || plan.matrices || chain.rows == 1 || rows.maxRows() > 1; };
   auto fillsTiles = [&] {
-    return llvm::none_of(chain.products, [&](const Product &product) { return plan.readsPastEnd(product); });
+    return llvm::none_of(chain.products, [&](const Product &product) { return tile.readsPastEnd(product); });
   };
   const int64_t accumulators = static_cast<int64_t>(chain.accumulators.size());
   const int64_t inRow = chain.rows.mayExceed(1) ? 2 : strategy.minSums / 2;
@@ -258,54 +269,56 @@ bool ContractionPlanner::chooseTiles(int64_t most) {
 }
 
 LogicalResult ContractionPlanner::run() {
-  plan.lanes = strategy.vectorBytes / bytesOf(chain.sumType());
+  tile.columns = chain.columns.known();
+  tile.lanes = strategy.vectorBytes / bytesOf(chain.sumType());
   for (const Product &product : chain.products)
-    plan.dots.push_back(chooseDot(product, strategy));
+    k.dots.push_back(chooseDot(product, strategy));
   if (takesMatrices())
     plan.matrices.emplace();
   if (!chooseTiles(widest())) {
-    whyNot = "the packing of a factor does not fit vectors of " + std::to_string(plan.lanes) + " lanes";
+    whyNot = "the packing of a factor does not fit vectors of " + std::to_string(tile.lanes) + " lanes";
     return failure();
   }
   rows.run();
   bool isNarrower = true; // so that threads have tiles to share
-  while (isNarrower && !chain.rows.isOpen() && plan.columnVectors > 1 && plan.perRow > 2 &&
-         plan.tiles * plan.chunks < strategy.minTiles && plan.nsPerIteration() > strategy.nsOfTile) {
-    int64_t before = plan.columnVectors;
+  while (isNarrower && !chain.rows.isOpen() && tile.columnVectors > 1 && tile.perRow > 2 &&
+         tile.tiles * plan.rows.chunks < strategy.minTiles && plan.nsPerIteration() > strategy.nsOfTile) {
+    int64_t before = tile.columnVectors;
     isNarrower = chooseTiles(before / 2) || !chooseTiles(before);
     rows.run();
   }
-  if (!plan.matrices && rows.maxRows() == 1 && plan.perRow + besideSums > strategy.registers) {
+  if (!plan.matrices && rows.maxRows() == 1 && tile.perRow + besideSums > strategy.registers) {
     whyNot = std::to_string(chain.accumulators.size()) + " accumulators do not fit " +
              std::to_string(strategy.registers) + " registers";
     return failure();
   }
   chooseTail();
   groupProducts();
-  plan.prefetches = rows.shouldPrefetch();
-  plan.scratchBytes = plan.scratchElements() * bytesOf(chain.sumType());
-  if (plan.slices)
-    placeSlices(*plan.slices);
-  if (plan.matrices)
-    placeCopies();
-  placeTransposedInputs();
+  k.prefetches = rows.shouldPrefetch();
+  placeCopies();
   return success();
 }
 
 } // namespace
 
+SmallVector<int64_t, 6> contractions::heightsFrom(int64_t tallest) {
+  SmallVector<int64_t, 6> heights{tallest};
+  for (int64_t height = 8; height; height /= 2)
+    if (height < tallest)
+      heights.push_back(height);
+  return heights;
+}
+
 int64_t contractions::stepsLeft(const Product &product) {
   return product.taken < product.packed ? product.steps() : product.steps() % matrices::rows;
 }
 
-SmallVector<ContractionPlan::Step, 4> ContractionPlan::steps() const {
+SmallVector<KPlan::Step, 4> KPlan::steps() const {
   SmallVector<Step, 4> all;
   for (ArrayRef<Step> bufferSets : loops)
     all.append(bufferSets.begin(), bufferSets.end());
   return all;
 }
-
-bool ContractionPlan::hasGroups() const { return groupSize < static_cast<int64_t>(chain.accumulators.size()); }
 
 int64_t ContractionPlan::indexedBytesOfStep(const Product &product, Dot dot) const {
   const int64_t elements = isPackedDot(dot) ? 1 : product.packed;
@@ -315,9 +328,9 @@ int64_t ContractionPlan::indexedBytesOfStep(const Product &product, Dot dot) con
 int64_t ContractionPlan::kUnroll(const Product &product, Dot dot) const {
   if (product.reduced.empty() || product.taken < product.packed || dot == Dot::Halves || matrices)
     return 1;
-  const Product::Reduced &k = product.reduced.back();
+  const Product::Reduced &loop = product.reduced.back();
   const int64_t steps = strategy.indexedBytes / indexedBytesOfStep(product, dot);
-  return k.lhs == product.packed && !k.extent.isBelow(steps) ? std::max<int64_t>(steps, 1) : 1;
+  return loop.lhs == product.packed && !loop.extent.isBelow(steps) ? std::max<int64_t>(steps, 1) : 1;
 }
 
 int64_t ContractionPlan::rowsPerLhsLoad(const Product &product, Dot dot) const {
@@ -327,34 +340,34 @@ int64_t ContractionPlan::rowsPerLhsLoad(const Product &product, Dot dot) const {
   return product.lhsRow == product.packed ? std::max<int64_t>(rows, 1) : 1;
 }
 
-bool ContractionPlan::loadsRuns(const Step &step, int64_t rows) const {
-  const int64_t together = kUnroll(summed(step[0]), dots[step[0]]);
-  const auto height = static_cast<int64_t>(llvm::alignTo(rows, rowsPerPatch()));
+bool ContractionPlan::loadsRuns(const KPlan::Step &step, int64_t rows) const {
+  const int64_t together = kUnroll(summed(step[0]), k.dots[step[0]]);
+  const auto height = static_cast<int64_t>(llvm::alignTo(rows, k.rowsPerPatch()));
   // Few registers are allocated without spills if a vector of lhs has all of them.
   const int64_t ofLhs = strategy.indexedRegisters < strategy.registers ? strategy.indexedRegisters + 2 : height;
   auto isRun = [&](unsigned number) {
     const Product &product = summed(number);
-    const int64_t ofStep = lanes * product.packed, bytes = together * ofStep * bytesOf(product.rhs.element());
-    const int64_t ofRhs = ceilDiv(bytes, strategy.vectorBytes) + (isPackedDot(dots[number]) ? 0 : product.packed);
+    const int64_t ofStep = tile.lanes * product.packed, bytes = together * ofStep * bytesOf(product.rhs.element());
+    const int64_t ofRhs = ceilDiv(bytes, strategy.vectorBytes) + (isPackedDot(k.dots[number]) ? 0 : product.packed);
     // Registers that are longer than the indexed lhs vector are loaded whole, or widened by the load.
     const bool isWhole =
         (bytes / together) % strategy.vectorBytes == 0 || strategy.vectorBytes == strategy.indexedBytes;
-    return isWhole && !product.isStrided() && !masksRhs(product) && product.reduced.back().rhs == ofStep &&
-           height * perRow + ofLhs + ofRhs < strategy.registers;
+    return isWhole && !product.isStrided() && !tile.masksRhs(product) && product.reduced.back().rhs == ofStep &&
+           height * tile.perRow + ofLhs + ofRhs < strategy.registers;
   };
-  return together > 1 && !slices && llvm::all_of(step, isRun);
+  return together > 1 && !k.slices && llvm::all_of(step, isRun);
 }
 
-Type ContractionPlan::copied(const Product::Factor &factor) const {
-  if (slices->hasPairs)
+Type KSlices::copied(const Product::Factor &factor) const {
+  if (hasPairs)
     return BFloat16Type::get(factor.element().getContext());
-  return factor.conversions.empty() ? chain.sumType() : factor.element();
+  return factor.conversions.empty() ? product.sumType() : factor.element();
 }
 
 double ContractionPlan::bytesOfTile() const {
   double bytes = 0;
   for (const Product &product : chain.products)
-    bytes += static_cast<double>(product.steps() * product.packed * width() * bytesOf(product.rhs.element())) *
+    bytes += static_cast<double>(product.steps() * product.packed * tile.width() * bytesOf(product.rhs.element())) *
              static_cast<double>(product.sums.size());
   return bytes;
 }
@@ -362,14 +375,14 @@ double ContractionPlan::bytesOfTile() const {
 /// Returns the maximum of the time of the arithmetic and the time to read rhs once.
 double ContractionPlan::nsPerIteration() const {
   double steps = 0, matrixNs = 0;
-  double rows = chain.rows.isOpen() ? static_cast<double>(chunkRows)
-                                    : static_cast<double>(chain.rows.known()) / static_cast<double>(chunks);
-  for (auto [n, dot] : llvm::enumerate(dots)) {
+  double height = chain.rows.isOpen() ? static_cast<double>(rows.chunkRows)
+                                      : static_cast<double>(chain.rows.known()) / static_cast<double>(rows.chunks);
+  for (auto [n, dot] : llvm::enumerate(k.dots)) {
     const Product &product = summed(n);
     if (matrices) {
       matrixNs += static_cast<double>(ceilDiv(product.steps(), matrices::rows) *
-                                      static_cast<int64_t>(product.sums.size()) * columnVectors) *
-                  rows / matrices::rows * strategy.nsPerMatrix;
+                                      static_cast<int64_t>(product.sums.size()) * tile.columnVectors) *
+                  height / matrices::rows * strategy.nsPerMatrix;
       continue;
     }
     double ofLane = dot == Dot::Halves ? 4
@@ -377,7 +390,8 @@ double ContractionPlan::nsPerIteration() const {
                                        : static_cast<double>(product.taken * (dot == Dot::RoundedFma ? 2 : 1));
     steps += static_cast<double>(product.steps()) * static_cast<double>(product.sums.size()) * ofLane;
   }
-  double operations = rows * static_cast<double>(columnVectors) * (steps + static_cast<double>(chain.epilogueOps()));
+  double operations =
+      height * static_cast<double>(tile.columnVectors) * (steps + static_cast<double>(chain.epilogueOps()));
   return std::max(matrixNs + operations * strategy.nsPerOperation, bytesOfTile() * strategy.nsPerByte);
 }
 
@@ -385,42 +399,43 @@ std::string ContractionPlan::text() const {
   std::string out;
   llvm::raw_string_ostream os(out);
   auto several = [](size_t count) { return count > 1 ? "s" : ""; };
-  os << "contraction: " << chain.rows.text() << 'x' << columns() << ", " << chain.products.size() << " product"
-     << several(chain.products.size()) << " by " << nameOf(dots[0]) << " into " << chain.accumulators.size()
-     << " accumulator" << several(chain.accumulators.size()) << ", " << loops.size() << " loop" << several(loops.size())
-     << " over K; blocks of ";
+  os << "contraction: " << chain.rows.text() << 'x' << tile.columns << ", " << chain.products.size() << " product"
+     << several(chain.products.size()) << " by " << nameOf(k.dots[0]) << " into " << chain.accumulators.size()
+     << " accumulator" << several(chain.accumulators.size()) << ", " << k.loops.size() << " loop"
+     << several(k.loops.size()) << " over K; blocks of ";
   if (matrices)
     os << matrices->down << 'x' << matrices->across << " matrices of "
        << (matrices->height ? std::to_string(matrices->height) : "up to " + std::to_string(matrices::rows)) << " rows";
   else
-    os << tallest() << 'x' << groupSize * columnVectors << " vectors";
+    os << rows.tallest() << 'x' << k.groupSize * tile.columnVectors << " vectors";
   if (hasGroups())
-    os << " for " << groupSize << " accumulator" << several(groupSize) << " at a time";
-  if (chain.rows.isOpen())
+    os << " for " << k.groupSize << " accumulator" << several(k.groupSize) << " at a time";
+  const bool hasOpenRows = chain.rows.isOpen();
+  if (hasOpenRows)
     os << " and lower ones";
-  else if (tallBlocks)
-    os << " and of " << blockRows << (blockRows > 1 ? " rows" : " row");
-  os << ", " << tiles << " tiles of " << width() << " columns x ";
-  if (chain.rows.isOpen())
-    os << "ceil(size " << chain.rows.openIndex() << " / " << chunkRows << ") chunks";
+  else if (rows.tallBlocks)
+    os << " and of " << rows.blockRows << (rows.blockRows > 1 ? " rows" : " row");
+  os << ", " << tile.tiles << " tiles of " << tile.width() << " columns x ";
+  if (hasOpenRows)
+    os << "ceil(size " << chain.rows.openIndex() << " / " << rows.chunkRows << ") chunks";
   else
-    os << chunks << " chunks";
-  if (slices)
-    os << (slices->hasLhs   ? ", factors copied"
-           : slices->hasRhs ? ", rhs copied"
-                            : "")
-       << (slices->hasPairs ? " in pairs" : "") << (slices->hasRhs ? " by " : ", by ") << slices->steps
+    os << rows.chunks << " chunks";
+  if (k.slices)
+    os << (k.slices->hasLhs   ? ", factors copied"
+           : k.slices->hasRhs ? ", rhs copied"
+                              : "")
+       << (k.slices->hasPairs ? " in pairs" : "") << (k.slices->hasRhs ? " by " : ", by ") << k.slices->steps
        << " steps along K";
-  if (slices && slices->fetchesNext)
+  if (k.slices && k.slices->fetchesNext)
     os << ", the next prefetched";
-  if (slices && slices->tiles > 1)
-    os << " for up to " << slices->tiles << " tiles";
-  if (prefetches)
+  if (k.slices && k.slices->tiles > 1)
+    os << " for up to " << k.slices->tiles << " tiles";
+  if (k.prefetches)
     os << ", prefetch";
   if (!chain.epilogue.empty())
-    os << ", " << chain.epilogueOps() << " operations after it " << (scratchRows ? "over scratch" : "in registers");
-  if (tail != Tail::None)
-    os << (tail == Tail::Masked ? ", masked tail" : ", separate tail");
+    os << ", " << chain.epilogueOps() << " operations after it " << (scratch.rows ? "over scratch" : "in registers");
+  if (tile.tail != Tail::None)
+    os << (tile.tail == Tail::Masked ? ", masked tail" : ", separate tail");
   return out;
 }
 

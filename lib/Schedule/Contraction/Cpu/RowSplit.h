@@ -13,7 +13,9 @@ namespace quern::schedule::contractions {
 /// and the chunks.
 class RowSplit {
 public:
-  explicit RowSplit(ContractionPlan &plan) : plan(plan), chain(plan.chain), strategy(plan.strategy) {}
+  explicit RowSplit(ContractionPlan &plan)
+      : plan(plan), chain(plan.chain), strategy(plan.strategy), tile(plan.tile), split(plan.rows), k(plan.k),
+        scratch(plan.scratch) {}
   void run();
   /// Returns the maximum rows of a block whose sums fit the registers.
   int64_t maxRows() const;
@@ -21,7 +23,7 @@ public:
   bool shouldPrefetch() const;
 
 private:
-  int64_t minRows() const;
+  int64_t minRows(int64_t nearBytes, int64_t least) const;
   int64_t unitOfRows() const;
   int64_t fewestBlocks() const;
   int64_t rowsOfChunk() const;
@@ -41,6 +43,10 @@ private:
   ContractionPlan &plan;
   const Chain &chain;
   const ContractionStrategy &strategy;
+  const ColumnPlan &tile;
+  BlockPlan &split;
+  KPlan &k;
+  ScratchPlan &scratch;
 };
 
 } // namespace quern::schedule::contractions

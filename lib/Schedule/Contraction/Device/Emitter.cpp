@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "Schedule/Contraction/Device/Emitter.h"
 
-#include "Schedule/Build/Bodies.h"
+#include "Schedule/Contraction/PointValues.h"
 #include "Schedule/Device/Access.h"
 #include "Schedule/Device/GroupMemory.h"
 
@@ -23,17 +23,14 @@ using namespace quern::schedule;
 using namespace quern::schedule::contractions;
 
 DeviceEmitter::DeviceEmitter(const DevicePlan &plan)
-    : NumberEmitter(plan.chain.problem), plan(plan), chain(plan.chain), problem(plan.chain.problem) {}
+    : ContractionBuilder(plan.chain.problem), plan(plan), chain(plan.chain), problem(plan.chain.problem) {}
 
 func::FuncOp DeviceEmitter::emit() {
   KernelTraits traits;
   traits.name = (problem.getName() + "_kernel").str();
   traits.plan = plan.text();
-  traits.space = (chain.columns.isOpen() ? 1 : plan.tiles) * plan.rowGroups;
-  if (chain.rows.isOpen())
-    traits.space.addLoop(chain.rows, plan.rowsOfGroup());
-  if (chain.columns.isOpen())
-    traits.space.addLoop(chain.columns, plan.width());
+  traits.space.addLoop(chain.rows, plan.rowsOfGroup());
+  traits.space.addLoop(chain.columns, plan.width());
   traits.groupSize = plan.group();
   traits.subGroupSize = plan.subGroup == 1 ? 0 : plan.subGroup;
   kernel = makeKernel(problem, problem, traits);
@@ -66,20 +63,18 @@ void DeviceEmitter::emitPlace(Value item) {
       Value own = create<arith::IndexCastOp>(b.getI32Type(), create<gpu::SubgroupIdOp>(IntegerAttr()));
       subGroup = create<arith::IndexCastOp>(b.getIndexType(), ofLane(own, 0));
     }
-    block = plan.parts == 1    ? subGroup
-            : plan.blocks == 1 ? block
-                               : create<arith::RemUIOp>(subGroup, index(plan.blocks)).getResult();
+    block = plan.parts == 1 ? subGroup : plan.blocks == 1 ? block : mod(subGroup, plan.blocks);
     if (plan.parts > 1)
-      part = plan.blocks == 1 ? subGroup : create<arith::DivUIOp>(subGroup, index(plan.blocks)).getResult();
+      part = floorDiv(subGroup, plan.blocks);
   }
   Value group = create<gpu::BlockIdOp>(gpu::Dimension::x), rowGroup = index(0);
   rowCount = index(chain.rows);
   columnCount = index(chain.columns);
-  bool hasRowGroups = chain.rows.isOpen() || plan.rowGroups > 1;
-  if (chain.columns.isOpen() || plan.tiles > 1) {
-    Value tiles = chain.columns.isOpen() ? ceilDiv(columnCount, plan.width()) : index(plan.tiles);
-    tile = hasRowGroups ? create<arith::RemUIOp>(group, tiles).getResult() : group;
-    group = hasRowGroups ? create<arith::DivUIOp>(group, tiles).getResult() : index(0);
+  const bool hasRowGroups = chain.rows.mayExceed(plan.rowsOfGroup());
+  if (chain.columns.mayExceed(plan.width())) {
+    Value tiles = index(ceilDiv(columnCount, plan.width()));
+    tile = hasRowGroups ? mod(group, tiles) : group;
+    group = hasRowGroups ? floorDiv(group, tiles) : index(0);
   }
   if (hasRowGroups)
     rowGroup = group;
@@ -87,8 +82,6 @@ void DeviceEmitter::emitPlace(Value item) {
   for (int64_t v = 0; v < plan.vectors; ++v)
     columns.push_back(linear(v * plan.subGroup, {{tile, plan.width()}, {lane, 1}}));
 }
-
-Value DeviceEmitter::ceilDiv(Value x, int64_t y) { return create<arith::DivUIOp>(linear(y - 1, {{x, 1}}), index(y)); }
 
 /// Products whose panels have the same element type use the same memory, one after another.
 void DeviceEmitter::makePanels() {
@@ -103,23 +96,21 @@ void DeviceEmitter::makePanels() {
 }
 
 /// Emits the condition that a point is within the matrix. Returns null if all points are.
-Value DeviceEmitter::exists(const Point &point) {
+Value DeviceEmitter::exists(Value row, Value column) {
   Value inRows, inColumns;
   if (plan.hasRowTail())
-    inRows = create<arith::CmpIOp>(arith::CmpIPredicate::ult, point.row, rowCount);
+    inRows = compare(arith::CmpIPredicate::ult, row, rowCount);
   if (plan.hasColumnTail())
-    inColumns = create<arith::CmpIOp>(arith::CmpIPredicate::ult, point.column, columnCount);
-  return !inRows ? inColumns : !inColumns ? inRows : create<arith::AndIOp>(inRows, inColumns).getResult();
+    inColumns = compare(arith::CmpIPredicate::ult, column, columnCount);
+  return both(inRows, inColumns);
 }
 
 void DeviceEmitter::finish(ArrayRef<Value> sums) {
   if (!plan.isOverMemory) {
     for (int64_t r = 0; r < plan.rows; ++r)
-      for (int64_t v = 0; v < plan.vectors; ++v) {
-        Point point{linear(r, {{firstRow, 1}}), columns[v]};
-        choose(exists(point),
-               [&] { emitPoint(point, [&](unsigned accumulator) { return sums[sumIndex(r, accumulator, v)]; }); });
-      }
+      for (int64_t v = 0; v < plan.vectors; ++v)
+        emitPoint(linear(r, {{firstRow, 1}}), columns[v],
+                  [&](unsigned accumulator) { return sums[sumIndex(r, accumulator, v)]; });
     return;
   }
   Value memory = groupMemory(b, kernel, plan.sumElements(), chain.sumType(), memories++);
@@ -140,69 +131,52 @@ void DeviceEmitter::emitPointsOfMemory(Value memory, Value base) {
   auto body = [&](Value at) {
     Value row = at, column = columns[0];
     if (plan.vectors > 1) {
-      row = create<arith::DivUIOp>(at, index(plan.vectors));
-      column = linear(0, {{columns[0], 1}, {create<arith::RemUIOp>(at, index(plan.vectors)), plan.subGroup}});
+      row = floorDiv(at, plan.vectors);
+      column = linear(0, {{columns[0], 1}, {mod(at, plan.vectors), plan.subGroup}});
     }
-    Point point{linear(0, {{firstRow, 1}, {row, 1}}), column};
     auto sumOf = [&](unsigned accumulator) {
       Value sum, first = linear(0, {{base, 1}, {at, accumulators * plan.subGroup}});
       for (int64_t g = 0; g < plan.parts; ++g) {
         int64_t before = g * plan.blocks * plan.rows * plan.perRow() * plan.subGroup;
         Value own = loadElement(b, loc, memory, linear(before + accumulator * plan.subGroup, {{first, 1}}));
-        sum = !sum                              ? own
-              : isa<FloatType>(chain.sumType()) ? create<arith::AddFOp>(sum, own).getResult()
-                                                : create<arith::AddIOp>(sum, own).getResult();
+        sum = sum ? plus(sum, own) : own;
       }
       return sum;
     };
-    choose(exists(point), [&] { emitPoint(point, sumOf); });
+    emitPoint(linear(0, {{firstRow, 1}, {row, 1}}), column, sumOf);
   };
   forRange(part, hidden(index(plan.rows * plan.vectors)), body, plan.parts);
 }
 
-void DeviceEmitter::emitPoint(const Point &point, function_ref<Value(unsigned)> sum) {
-  KnownValues known;
-  for (auto [n, accumulator] : llvm::enumerate(chain.accumulators)) {
+namespace {
+
+/// A column of a work-item in one row.
+class DevicePoint : public EpiloguePoint {
+public:
+  DevicePoint(ContractionBuilder &ir, Value row, Value column)
+      : EpiloguePoint(ir, /*lanes=*/0), row(row), column(column) {}
+  Value load(const TileAccess &access) override {
+    return loadElement(ir.b, ir.loc, ir.buffer(access.base), addressOf(access));
+  }
+  void store(Value v, const TileAccess &access) override {
+    storeElement(ir.b, ir.loc, v, ir.buffer(access.base), addressOf(access));
+  }
+
+private:
+  Value addressOf(const TileAccess &access) {
+    return ir.linear(access.offset, {{row, access.row}, {column, access.column}});
+  }
+  Value row, column;
+};
+
+} // namespace
+
+void DeviceEmitter::emitPoint(Value row, Value column, function_ref<Value(unsigned)> sum) {
+  DevicePoint point(*this, row, column);
+  auto startedSum = [&](unsigned n) {
     Value own = sum(n);
-    if (!accumulator.startsAtZero()) {
-      Value start = startOf(accumulator, point);
-      own = isa<FloatType>(own.getType()) ? create<arith::AddFOp>(start, own).getResult()
-                                          : create<arith::AddIOp>(start, own).getResult();
-    }
-    known.set(accumulator.at, own);
-    if (accumulator.isStored)
-      store(own, accumulator.at, point);
-  }
-  for (const PointOp &op : chain.epilogue) {
-    const AtOperation scope(*this, locationOf(op));
-    for (auto [out, value] : llvm::zip_equal(op.outs, evaluate(op, point, known))) {
-      known.set(out, value);
-      if (out.isArgument())
-        store(value, out, point);
-    }
-  }
-}
-
-Value DeviceEmitter::startOf(const Accumulator &accumulator, const Point &point) {
-  if (accumulator.start)
-    return evaluate(*accumulator.start, point, {})[0];
-  return accumulator.fill ? constant(accumulator.fill) : load(accumulator.at, point);
-}
-
-DeviceEmitter::Values DeviceEmitter::evaluate(const PointOp &op, const Point &point, const KnownValues &known) {
-  return contractions::evaluate(b, op, known,
-                                {.captured = [&](Value scalar) { return captured(scalar); },
-                                 .load = [&](const TileAccess &access) { return load(access, point); }});
-}
-
-Value DeviceEmitter::addressOf(const TileAccess &access, const Point &point) {
-  return linear(access.offset, {{point.row, access.row}, {point.column, access.column}});
-}
-
-Value DeviceEmitter::load(const TileAccess &access, const Point &point) {
-  return loadElement(b, loc, kernel.arguments.lookup(access.base), addressOf(access, point));
-}
-
-void DeviceEmitter::store(Value v, const TileAccess &access, const Point &point) {
-  storeElement(b, loc, v, kernel.arguments.lookup(access.base), addressOf(access, point));
+    const Accumulator &accumulator = chain.accumulators[n];
+    return accumulator.startsAtZero() ? own : plus(point.startOf(accumulator), own);
+  };
+  choose(exists(row, column), [&] { point.finish(chain, startedSum); });
 }

@@ -11,22 +11,18 @@
 #ifndef QUERN_SCHEDULE_CONTRACTION_DEVICE_EMITTER_H
 #define QUERN_SCHEDULE_CONTRACTION_DEVICE_EMITTER_H
 
+#include "Schedule/Contraction/Builder.h"
 #include "Schedule/Contraction/Device/Plan.h"
-#include "Schedule/Contraction/Numbers.h"
-#include "Schedule/Contraction/PointValues.h"
 
 namespace quern::schedule::contractions {
 
-class DeviceEmitter : NumberEmitter {
+class DeviceEmitter : ContractionBuilder {
 public:
   explicit DeviceEmitter(const DevicePlan &plan);
   /// Writes the kernel after the problem.
   mlir::func::FuncOp emit();
 
 private:
-  struct Point {
-    Value row, column;
-  };
   /// A product while its loops over K are written.
   struct Current {
     const Product &product;
@@ -44,13 +40,9 @@ private:
   void makePanels();
   void finish(llvm::ArrayRef<Value> sums);
   void emitPointsOfMemory(Value memory, Value base);
-  Value exists(const Point &point);
-  void emitPoint(const Point &point, llvm::function_ref<Value(unsigned)> sum);
-  Value startOf(const Accumulator &accumulator, const Point &point);
-  Values evaluate(const PointOp &op, const Point &point, const KnownValues &known);
-  Value load(const TileAccess &access, const Point &point);
-  void store(Value v, const TileAccess &access, const Point &point);
-  Value addressOf(const TileAccess &access, const Point &point);
+  Value exists(Value row, Value column);
+  /// Emits the epilogue of a point, if it exists.
+  void emitPoint(Value row, Value column, llvm::function_ref<Value(unsigned)> sum);
   unsigned sumIndex(int64_t row, unsigned accumulator, int64_t vector) const {
     return static_cast<unsigned>((row * plan.vectors + vector) * static_cast<int64_t>(chain.accumulators.size()) +
                                  accumulator);
@@ -80,7 +72,6 @@ private:
   Value rowOf(Value row, bool mayBeBeyond);
   Value readable(const Product &product, Value column);
   Value least(Value x, Value y);
-  Value ceilDiv(Value x, int64_t y);
   /// Returns the same number, hidden from the device's compiler.
   Value hidden(Value number) { return linear(0, {{number, 1}, {zero, 1}}); }
 

@@ -26,6 +26,9 @@ namespace {
 
 int64_t ceilDiv(int64_t a, int64_t b) { return static_cast<int64_t>(llvm::divideCeil(a, b)); }
 
+/// Returns the largest of as few equal shares as possible, each of at most `most`.
+int64_t evenly(int64_t count, int64_t most) { return ceilDiv(count, ceilDiv(count, most)); }
+
 class DeviceContractionPlanner {
 public:
   DeviceContractionPlanner(DevicePlan &plan, std::string &whyNot)
@@ -84,8 +87,8 @@ void DeviceContractionPlanner::chooseBlock() {
   int64_t accumulators = static_cast<int64_t>(chain.accumulators.size()), most = maxSums();
   auto setVectors = [&](int64_t vectors) {
     plan.vectors = vectors;
-    int64_t highest = std::clamp<int64_t>(most / plan.perRow(), 1, maxRows);
-    plan.rows = chain.rows.isOpen() ? highest : ceilDiv(rowCount(), ceilDiv(rowCount(), highest));
+    const int64_t highest = std::clamp<int64_t>(most / plan.perRow(), 1, maxRows);
+    plan.rows = chain.rows.isOpen() ? highest : evenly(rowCount(), highest);
     plan.tiles = ceilDiv(chain.columns.typical(), plan.width());
     return subGroups();
   };
@@ -104,9 +107,7 @@ void DeviceContractionPlanner::shareGroup() {
                      ? std::max<int64_t>(1, std::min(strategy.smallGroup, strategy.maxGroup) / plan.subGroup)
                      : 1;
   constexpr int64_t ofOpenRows = 4; // the number of rows may be small
-  int64_t blocks = ceilDiv(rowCount(), plan.rows);
-  plan.blocks = chain.rows.isOpen() ? std::min(most, ofOpenRows) : ceilDiv(blocks, ceilDiv(blocks, most));
-  plan.rowGroups = ceilDiv(chain.rows.isOpen() ? 1 : chain.rows.known(), plan.rowsOfGroup());
+  plan.blocks = chain.rows.isOpen() ? std::min(most, ofOpenRows) : evenly(ceilDiv(rowCount(), plan.rows), most);
   constexpr int64_t minSteps = 32; // steps of a part
   int64_t steps = 0;
   for (const Product &product : chain.products)
@@ -188,12 +189,12 @@ std::string DevicePlan::text() const {
      << " product" << several(chain.products.size()) << " into " << chain.accumulators.size() << " accumulator"
      << several(chain.accumulators.size()) << "; sub-groups of " << subGroup << " with " << rows << " x " << width()
      << " points, " << blocks << " below each other x " << parts << " along K in groups of " << group() << ", ";
-  auto count = [&](Size size, int64_t divisor, int64_t number) {
-    size.isOpen() ? os << "ceil(size " << size.openIndex() << " / " << divisor << ')' : os << number;
+  auto count = [&](Size size, int64_t by) {
+    size.isOpen() ? os << "ceil(size " << size.openIndex() << " / " << by << ')' : os << ceilDiv(size.known(), by);
   };
-  count(chain.columns, width(), tiles);
+  count(chain.columns, width());
   os << " tiles x ";
-  count(chain.rows, rowsOfGroup(), rowGroups);
+  count(chain.rows, rowsOfGroup());
   os << "; steps of " << products[0].steps;
   if (products[0].panel)
     os << ", rhs through memory by " << products[0].panel << " steps";

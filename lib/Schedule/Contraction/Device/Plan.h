@@ -36,8 +36,7 @@ struct DevicePlan {
   int64_t vectors = 1;   ///< columns of a work-item for each accumulator, with a distance of subGroup
   int64_t blocks = 1;    ///< blocks of rows of a group
   int64_t parts = 1;     ///< parts of K
-  int64_t tiles = 1;     ///< tiles of columns, unless their number is open
-  int64_t rowGroups = 1; ///< groups of rows, unless their number is open
+  int64_t tiles = 1;     ///< tiles of columns, an estimate if their number is open
   /// Sums go through group memory to the elementwise ops, whose code is then emitted once.
   bool isOverMemory = false;
   llvm::SmallVector<DeviceProduct, 4> products;

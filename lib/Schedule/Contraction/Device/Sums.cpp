@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 #include "Schedule/Contraction/Device/Emitter.h"
 
+#include "Schedule/Contraction/PointValues.h"
 #include "Schedule/Device/Access.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -49,10 +50,9 @@ void DeviceEmitter::emitProduct(unsigned number, Values &sums) {
   const Product &product = chain.products[number];
   const AtOperation scope(*this, product.loc());
   Current own{product, plan.products[number], {}, {}, {}, {}, {}, {}, index(0)};
-  const Size steps = innerSteps(product);
-  own.length = index(steps.isOpen() ? steps : own.plan.length);
-  if (steps.isOpen() && plan.parts > 1)
-    own.length = linear(0, {{ceilDiv(own.length, plan.parts * own.plan.unit), own.plan.unit}});
+  own.length = index(innerSteps(product));
+  if (plan.parts > 1)
+    own.length = mul(index(ceilDiv(own.length, plan.parts * own.plan.unit)), own.plan.unit);
   findFactors(own);
   ArrayRef<Product::Reduced> outer = product.reduced;
   outer = outer.empty() ? outer : outer.drop_back();
@@ -70,9 +70,7 @@ void DeviceEmitter::emitProduct(unsigned number, Values &sums) {
 
 /// Emits a minimum as a compare and a select, because some device compilers do not treat the minimum of uniform values
 /// as uniform.
-Value DeviceEmitter::least(Value x, Value y) {
-  return create<arith::SelectOp>(create<arith::CmpIOp>(arith::CmpIPredicate::slt, x, y), x, y);
-}
+Value DeviceEmitter::least(Value x, Value y) { return create<arith::SelectOp>(isLess(x, y), x, y); }
 
 /// Returns the row, or the last one.
 Value DeviceEmitter::rowOf(Value row, bool mayBeBeyond) {
@@ -83,8 +81,8 @@ void DeviceEmitter::findFactors(Current &own) {
   const Product &product = own.product;
   int64_t steps = own.plan.steps, rowsOfLoad = plan.subGroup / steps;
   bool isOneRow = steps == plan.subGroup;
-  Value laneRow = isOneRow ? index(0) : steps == 1 ? lane : create<arith::DivUIOp>(lane, index(steps)).getResult();
-  Value laneStep = isOneRow ? lane : steps == 1 ? index(0) : create<arith::RemUIOp>(lane, index(steps)).getResult();
+  Value laneRow = isOneRow ? index(0) : floorDiv(lane, steps);
+  Value laneStep = isOneRow ? lane : mod(lane, steps);
   for (int64_t row = 0; row < plan.rows; row += rowsOfLoad) {
     Value at = rowOf(linear(row, {{firstRow, 1}, {laneRow, 1}}), row + rowsOfLoad > plan.rows);
     own.lhsOfLane.push_back(linear(product.lhs.offset, {{at, product.lhsRow}, {laneStep, stepOf(product, true)}}));
@@ -107,8 +105,7 @@ DeviceEmitter::Values DeviceEmitter::lhsOfRows(const Product &product) {
 
 /// Returns a column of rhs, or the last one.
 Value DeviceEmitter::readable(const Product &product, Value column) {
-  return least(column,
-               product.readable.isOpen() ? linear(-1, {{columnCount, 1}}) : index(product.readable.known() - 1));
+  return least(column, linear(-1, {{index(product.readable), 1}}));
 }
 
 /// If its columns are contiguous, the address is a uniform value plus the lane's offset, a form that device compilers
@@ -126,10 +123,10 @@ Value DeviceEmitter::columnAddress(const Product &product, Value column) {
   Value address = index(0);
   for (auto [i, dim] : llvm::enumerate(product.columns)) {
     bool isLast = i + 1 == product.columns.size();
-    Value digit = isLast ? column : create<arith::RemUIOp>(column, index(dim.extent)).getResult();
+    Value digit = isLast ? column : mod(column, dim.extent);
     address = linear(0, {{address, 1}, {digit, dim.stride}});
     if (!isLast)
-      column = create<arith::DivUIOp>(column, index(dim.extent));
+      column = floorDiv(column, dim.extent);
   }
   return address;
 }
@@ -139,8 +136,7 @@ void DeviceEmitter::emitPart(Current &own, Values &sums) {
   Value begin = index(0), end = index(innerSteps(own.product));
   if (plan.parts > 1) {
     bool isEven = own.plan.length * plan.parts == innerSteps(own.product);
-    begin = !innerSteps(own.product).isOpen() ? linear(0, {{part, own.plan.length}})
-                                              : shared<arith::MulIOp>(part, own.length);
+    begin = shared<arith::MulIOp>(part, own.length);
     begin = isEven ? begin : least(begin, end);
     Value next = linear(0, {{begin, 1}, {own.length, 1}});
     end = isEven ? next : least(next, end);

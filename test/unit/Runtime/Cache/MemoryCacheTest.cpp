@@ -127,6 +127,27 @@ TEST(MemoryCache, EightThreadsMakeOnce) {
   EXPECT_EQ(cache.statistics().hits, 7u);
 }
 
+TEST(MemoryCache, EightThreadsShareAFailure) {
+  MemoryCache cache;
+  std::atomic<int> made{0}, ready{0}, failures{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i)
+    threads.emplace_back([&] {
+      for (++ready; ready < 8;)
+        std::this_thread::yield();
+      const Lookup<MemoryCache::Found> found = cache.getOrMake(keyOf("a"), [&]() -> Lookup<MemoryCache::Value> {
+        ++made;
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        return runtimeError("no");
+      });
+      failures += found.isError() && found.error().message == "no" ? 1 : 0;
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(made, 1);
+  EXPECT_EQ(failures, 8);
+}
+
 TEST(MemoryCache, AfterAMissEachThreadRunsItsOwnMaker) {
   MemoryCache cache;
   std::atomic<bool> isMaking{false}, mayEnd{false};

@@ -139,7 +139,14 @@ TEST_F(KernelsTest, UnloadableFileIsReplaced) {
   artifact.code.resize(artifact.code.size() / 2);
   std::ofstream(path, std::ios::binary | std::ios::trunc) << artifact.serialize();
   test::ScopedCaches::emptyMemory();
+  const auto rejected = [] {
+    quern_cache_statistics_t statistics{};
+    EXPECT_EQ(quern_get_cache_statistics(&statistics), quern_success);
+    return statistics.disk_rejected;
+  };
+  const uint64_t before = rejected();
   EXPECT_EQ(originOf(3), quern_origin_compiled);
+  EXPECT_EQ(rejected(), before + 1);
   test::ScopedCaches::emptyMemory();
   EXPECT_EQ(originOf(3), quern_origin_disk);
 }

@@ -38,16 +38,29 @@ TEST(Size, IsNotANumber) {
 TEST(Size, KnowsProvableRelations) {
   const Size number = 12, open = Size::open(7);
   EXPECT_TRUE(number.isMultipleOf(4) && !number.isMultipleOf(5) && !open.isMultipleOf(1));
+  EXPECT_TRUE(number.mayBeMultipleOf(4) && !number.mayBeMultipleOf(5) && open.mayBeMultipleOf(5));
   EXPECT_TRUE(number.isBelow(13) && !number.isBelow(12) && !open.isBelow(int64_t(1) << 62));
   EXPECT_TRUE(number.mayExceed(11) && !number.mayExceed(12) && open.mayExceed(int64_t(1) << 62));
   EXPECT_EQ(number.cappedAt(20), 12);
   EXPECT_EQ(number.cappedAt(8), 8);
   EXPECT_EQ(open.cappedAt(8), 8);
+  EXPECT_EQ(number.knownOr(8), 12);
+  EXPECT_EQ(open.knownOr(8), 8);
   EXPECT_EQ(number.typical(), 12);
   EXPECT_EQ(open.typical(), Size::open(0).typical());
   EXPECT_EQ(number.text(), "12");
   EXPECT_EQ(open.text(), "?");
   EXPECT_EQ(knownOf(Sizes{3, 4}), (Numbers{3, 4}));
+}
+
+TEST(Size, IsReplacedByAMoreSpecificOne) {
+  const Size number = 12, open = Size::open(7);
+  EXPECT_EQ(moreSpecific(number, open), number);
+  EXPECT_EQ(moreSpecific(open, number), number);
+  EXPECT_EQ(moreSpecific(open, Size::open(8)), open);
+  EXPECT_EQ(moreSpecific(open, Size::untold()), open);
+  EXPECT_EQ(moreSpecific(Size::untold(), open), open);
+  EXPECT_EQ(moreSpecific(number, 13), number);
 }
 
 TEST(Size, IsMultipliedByNumbers) {

@@ -38,14 +38,10 @@ using namespace llvm;
 namespace quern {
 namespace {
 
-/// Calls the protected steps of a pass configuration through pointers to members. The configuration of a target is a
-/// class that LLVM does not export, so it cannot be derived from.
-struct PassSteps : TargetPassConfig {
-  static bool addCoreISel(TargetPassConfig &config) { return (config.*(&PassSteps::addCoreISelPasses))(); }
-  static void addPreEmit(TargetPassConfig &config) { (config.*(&PassSteps::addPreEmitPass))(); }
-  static void add(TargetPassConfig &config, Pass *pass) {
-    (config.*static_cast<void (TargetPassConfig::*)(Pass *)>(&PassSteps::addPass))(pass);
-  }
+/// Calls a protected step of a pass configuration through a pointer to member. The configuration of a target is a class
+/// that LLVM does not export, so it cannot be derived from.
+struct PreEmitPasses : TargetPassConfig {
+  static void addTo(TargetPassConfig &config) { (config.*(&PreEmitPasses::addPreEmitPass))(); }
 };
 
 /// Splits a block before each stage of a network of shuffles. Selection works on one block at a time, and follows every
@@ -154,7 +150,8 @@ constexpr StringLiteral lastPasses[] = {"block-placement"};
 
 /// Returns false, with nothing added, if this LLVM lacks a pass. `hasVariables`: debug information has the locations of
 /// variables, which are tracked from block to block.
-bool addMachinePasses(TargetPassConfig &config, const Architecture &architecture, bool hasVariables) {
+bool addMachinePasses(TargetPassConfig &config, const Architecture &architecture, legacy::PassManager &manager,
+                      bool hasVariables) {
   SmallVector<Pass *> passes;
   auto append = [&](ArrayRef<StringLiteral> names) {
     for (StringRef name : names) {
@@ -178,11 +175,11 @@ bool addMachinePasses(TargetPassConfig &config, const Architecture &architecture
     return false;
   }
   for (Pass *pass : passes)
-    PassSteps::add(config, pass);
+    manager.add(pass);
   // Domains of vector instructions, false dependencies, upper halves, short encodings.
-  PassSteps::addPreEmit(config);
+  PreEmitPasses::addTo(config);
   if (hasVariables)
-    PassSteps::add(config, Pass::createPass(&LiveDebugValuesID));
+    manager.add(Pass::createPass(&LiveDebugValuesID));
   return true;
 }
 
@@ -200,11 +197,14 @@ bool addPasses(TargetMachine &machine, const Architecture &architecture, legacy:
   MCContext &context = info->getMMI().getContext();
   const_cast<TargetLoweringObjectFile &>(*machine.getObjFileLowering()).Initialize(context, machine);
   passes.add(createTargetTransformInfoWrapperPass(machine.getTargetIRAnalysis()));
-  PassSteps::add(*config, createExpandReductionsPass());
-  PassSteps::add(*config, createScalarizeMaskedMemIntrinLegacyPass());
+  passes.add(createExpandReductionsPass());
+  passes.add(createScalarizeMaskedMemIntrinLegacyPass());
   config->addCodeGenPrepare();
-  PassSteps::add(*config, new SplitShuffleStages);
-  if (PassSteps::addCoreISel(*config) || !addMachinePasses(*config, architecture, hasVariables))
+  passes.add(new SplitShuffleStages);
+  if (config->addInstSelector())
+    return false;
+  passes.add(Pass::createPass(&FinalizeISelID)); // expands pseudo instructions of selection
+  if (!addMachinePasses(*config, architecture, passes, hasVariables))
     return false;
   config->setInitialized();
   return addPrinter(target, context);

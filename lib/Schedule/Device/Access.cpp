@@ -17,10 +17,6 @@ using namespace quern;
 
 static Type elementOf(Value memref) { return cast<MemRefType>(memref.getType()).getElementType(); }
 
-static ValueRange indicesOf(Value memref, Value &at) {
-  return cast<MemRefType>(memref.getType()).getRank() ? ValueRange(at) : ValueRange();
-}
-
 bool quern::isDeviceVector(Type element, int64_t count) {
   const int64_t bytes = bytesOf(element) * count;
   const int64_t parts = bytes / std::max(deviceWordBytes, bytesOf(element));
@@ -95,12 +91,4 @@ void quern::storeVector(OpBuilder &b, Location loc, ArrayRef<Value> elements, Va
   }
   vector::StoreOp::create(b, loc, vector, memref, ValueRange{at}, /*nontemporal=*/false,
                           llvm::MaybeAlign(deviceAlignment(element)));
-}
-
-Value quern::loadElement(OpBuilder &b, Location loc, Value memref, Value at) {
-  return memref::LoadOp::create(b, loc, memref, indicesOf(memref, at));
-}
-
-void quern::storeElement(OpBuilder &b, Location loc, Value element, Value memref, Value at) {
-  memref::StoreOp::create(b, loc, element, memref, indicesOf(memref, at));
 }

@@ -34,10 +34,6 @@ llvm::SmallVector<mlir::Value> loadVector(mlir::OpBuilder &b, mlir::Location loc
 void storeVector(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<mlir::Value> elements, mlir::Value memref,
                  mlir::Value at);
 
-/// Loads element `at` of a memref of rank 1, or the only one of a memref of rank 0.
-mlir::Value loadElement(mlir::OpBuilder &b, mlir::Location loc, mlir::Value memref, mlir::Value at);
-void storeElement(mlir::OpBuilder &b, mlir::Location loc, mlir::Value element, mlir::Value memref, mlir::Value at);
-
 } // namespace quern
 
 #endif // QUERN_SCHEDULE_DEVICE_ACCESS_H

@@ -10,7 +10,6 @@
 #include "Schedule/Contraction/Device/Emitter.h"
 
 #include "Schedule/Contraction/PointValues.h"
-#include "Schedule/Device/Access.h"
 #include "Schedule/Device/GroupMemory.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -138,7 +137,7 @@ void DeviceEmitter::emitPointsOfMemory(Value memory, Value base) {
       Value sum, first = linear(0, {{base, 1}, {at, accumulators * plan.subGroup}});
       for (int64_t g = 0; g < plan.parts; ++g) {
         int64_t before = g * plan.blocks * plan.rows * plan.perRow() * plan.subGroup;
-        Value own = loadElement(b, loc, memory, linear(before + accumulator * plan.subGroup, {{first, 1}}));
+        Value own = loadScalar(memory, linear(before + accumulator * plan.subGroup, {{first, 1}}));
         sum = sum ? plus(sum, own) : own;
       }
       return sum;
@@ -155,11 +154,9 @@ class DevicePoint : public EpiloguePoint {
 public:
   DevicePoint(ContractionBuilder &ir, Value row, Value column)
       : EpiloguePoint(ir, /*lanes=*/0), row(row), column(column) {}
-  Value load(const TileAccess &access) override {
-    return loadElement(ir.b, ir.loc, ir.buffer(access.base), addressOf(access));
-  }
+  Value load(const TileAccess &access) override { return ir.loadScalar(ir.buffer(access.base), addressOf(access)); }
   void store(Value v, const TileAccess &access) override {
-    storeElement(ir.b, ir.loc, v, ir.buffer(access.base), addressOf(access));
+    ir.storeScalar(v, ir.buffer(access.base), addressOf(access));
   }
 
 private:

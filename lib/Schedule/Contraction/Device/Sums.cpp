@@ -14,7 +14,6 @@
 #include "Schedule/Contraction/Device/Emitter.h"
 
 #include "Schedule/Contraction/PointValues.h"
-#include "Schedule/Device/Access.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -292,7 +291,7 @@ Value DeviceEmitter::readRhs(const Current &own, size_t sum, int64_t vector, Val
     llvm::SmallVector<Term> terms{{own.inPanel, 1}, {k, own.plan.pitch}};
     if (product.isStrided())
       terms.push_back({lane, 1});
-    return loadElement(b, loc, own.panel, linear(place, terms));
+    return loadScalar(own.panel, linear(place, terms));
   }
   llvm::SmallVector<Term> terms{{own.rhsOfColumn[vector], 1}, {k, stepOf(product, false)}};
   for (auto [at, loop] : llvm::zip(own.outer, product.reduced))
@@ -329,7 +328,7 @@ DeviceEmitter::Values DeviceEmitter::loadLhs(const Product &product, Value at) {
     return {asWord(b, loc, memref, at, product.packed, b.getI32Type())};
   Values elements;
   for (int64_t i = 0; i < product.taken; ++i)
-    elements.push_back(converted(product.lhs, loadElement(b, loc, memref, linear(i, {{at, 1}}))));
+    elements.push_back(converted(product.lhs, loadScalar(memref, linear(i, {{at, 1}}))));
   return elements;
 }
 
@@ -337,7 +336,7 @@ Value DeviceEmitter::loadRhs(const Product &product, Value at) {
   Value memref = kernel.arguments.lookup(product.rhs.base);
   if (product.packed > 1)
     return asWord(b, loc, memref, at, product.packed, panelElement(product));
-  return converted(product.rhs, loadElement(b, loc, memref, at));
+  return converted(product.rhs, loadScalar(memref, at));
 }
 
 DeviceEmitter::Values DeviceEmitter::elementsOf(const Product &product, const Product::Factor &factor, Value word) {

@@ -41,7 +41,7 @@ DeviceMapEmitter::Values DeviceMapEmitter::loadFromMemory(const Point &point, in
   Value at = addressInMemory(point);
   Type element = plan.source().element();
   for (int64_t i = 0; i < count; ++i) {
-    Value stored = loadElement(b, loc, memory, add(at, index(i * plan.inMemory[point.order.axes.parts.front().axis])));
+    Value stored = loadScalar(memory, add(at, index(i * plan.inMemory[point.order.axes.parts.front().axis])));
     elements.push_back(stored.getType() == element ? stored : create<arith::BitcastOp>(element, stored).getResult());
   }
   return elements;
@@ -49,7 +49,7 @@ DeviceMapEmitter::Values DeviceMapEmitter::loadFromMemory(const Point &point, in
 
 /// Returns the element that the body reads from an operand at an address; for a loop index, the address.
 Value DeviceMapEmitter::elementAt(unsigned operand, Value at) {
-  return problem.operands[operand].isIndex() ? at : loadElement(b, loc, flat[operand], at);
+  return problem.operands[operand].isIndex() ? at : loadScalar(flat[operand], at);
 }
 
 /// Loads `count` elements from the point on. If `isRead` is false at run time, the point is padding, and the first
@@ -112,14 +112,14 @@ void DeviceMapEmitter::readElements(const Point &point, bool asVector) {
   Value from = addressOf(problem.source, point), to = addressInMemory(point);
   const int64_t count = asVector ? point.order.width : 1;
   Values elements = count > 1 ? loadVector(b, loc, flat[problem.source], from, count)
-                              : Values{loadElement(b, loc, flat[problem.source], from)};
+                              : Values{loadScalar(flat[problem.source], from)};
   for (Value &element : elements)
     if (Type stored = groupMemoryType(element.getType()); stored != element.getType())
       element = create<arith::BitcastOp>(stored, element);
   if (count > 1 && plan.storesVectors)
     return storeVector(b, loc, elements, memory, to);
   for (auto [i, element] : llvm::enumerate(elements))
-    storeElement(b, loc, element, memory, add(to, index(static_cast<int64_t>(i))));
+    storeScalar(element, memory, add(to, index(static_cast<int64_t>(i))));
 }
 
 /// Reads the box into group memory, in the order of the source.
@@ -166,8 +166,7 @@ void DeviceMapEmitter::writeElements(const Point &point, bool asVector, Value is
       results.back() = create<arith::SelectOp>(isRead, results.back(), constant(problem.padding));
   }
   Value to = addressOf(problem.operands.size() - 1, point);
-  return asVector ? storeVector(b, loc, results, flat.back(), to)
-                  : storeElement(b, loc, results.front(), flat.back(), to);
+  return asVector ? storeVector(b, loc, results, flat.back(), to) : storeScalar(results.front(), flat.back(), to);
 }
 
 void DeviceMapEmitter::writePoint(const Point &point) {

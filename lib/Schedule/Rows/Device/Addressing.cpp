@@ -30,7 +30,7 @@ DeviceRowEmitter::Values DeviceRowEmitter::loadSlot(const Access &access, int64_
   slot -= slot % neighbors(access);
   Value memref = kernel.arguments.lookup(access.base);
   if (access.row.isStill())
-    return {loadElement(b, loc, memref, rowBase(access))};
+    return {loadScalar(memref, rowBase(access))};
   if (const Box *box = boxOf(access, /*isWritten=*/false))
     return {loadBoxed(*box, slot)};
   Values at;
@@ -38,9 +38,7 @@ DeviceRowEmitter::Values DeviceRowEmitter::loadSlot(const Access &access, int64_
     at.push_back(place(access, slot + i));
   Type type = cast<MemRefType>(memref.getType()).getElementType();
   SmallVector<Type> types(at.size(), type);
-  auto elements = [&] {
-    return llvm::map_to_vector(at, [&](Value place) { return loadElement(b, loc, memref, place); });
-  };
+  auto elements = [&] { return llvm::map_to_vector(at, [&](Value place) { return loadScalar(memref, place); }); };
   auto within = [&]() -> Values {
     if (at.size() == 1)
       return elements();
@@ -57,7 +55,7 @@ DeviceRowEmitter::Values DeviceRowEmitter::loadSlot(const Access &access, int64_
 void DeviceRowEmitter::write(const Access &access, int64_t slot, ArrayRef<Value> elements) {
   Value memref = kernel.arguments.lookup(access.base);
   if (access.row.isStill())
-    return storeElement(b, loc, elements.back(), memref, rowBase(access));
+    return storeScalar(elements.back(), memref, rowBase(access));
   if (const Box *box = boxOf(access, /*isWritten=*/true))
     return storeBoxed(*box, slot, elements.front());
   Values at;
@@ -65,7 +63,7 @@ void DeviceRowEmitter::write(const Access &access, int64_t slot, ArrayRef<Value>
     at.push_back(place(access, slot + i));
   auto oneByOne = [&] {
     for (auto [element, place] : llvm::zip_equal(elements, at))
-      storeElement(b, loc, element, memref, place);
+      storeScalar(element, memref, place);
   };
   if (neighbors(access) == 1)
     return oneByOne();

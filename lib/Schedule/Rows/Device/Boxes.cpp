@@ -11,8 +11,6 @@
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Device/Emitter.h"
 
-#include "Schedule/Device/Access.h"
-
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
@@ -66,11 +64,11 @@ void DeviceRowEmitter::moveBox(const Box &box, bool isWritten) {
     }
     Value outside = add(start, at);
     choose(exists, [&] {
-      Value v = isWritten ? loadElement(b, loc, box.memory, inMemory) : loadElement(b, loc, memref, outside);
+      Value v = isWritten ? loadScalar(box.memory, inMemory) : loadScalar(memref, outside);
       Type wanted = isWritten ? element : cast<MemRefType>(box.memory.getType()).getElementType();
       if (v.getType() != wanted)
         v = create<arith::BitcastOp>(wanted, v);
-      isWritten ? storeElement(b, loc, v, memref, outside) : storeElement(b, loc, v, box.memory, inMemory);
+      isWritten ? storeScalar(v, memref, outside) : storeScalar(v, box.memory, inMemory);
     });
   }
 }
@@ -89,7 +87,7 @@ void DeviceRowEmitter::writeBoxes() {
 }
 
 Value DeviceRowEmitter::loadBoxed(const Box &box, int64_t slot) {
-  Value v = loadElement(b, loc, box.memory, add(mul(local, box.pitch), index(slot)));
+  Value v = loadScalar(box.memory, add(mul(local, box.pitch), index(slot)));
   Type element = box.access->elementType();
   return v.getType() == element ? v : create<arith::BitcastOp>(element, v).getResult();
 }
@@ -98,5 +96,5 @@ void DeviceRowEmitter::storeBoxed(const Box &box, int64_t slot, Value v) {
   Type kept = cast<MemRefType>(box.memory.getType()).getElementType();
   if (v.getType() != kept)
     v = create<arith::BitcastOp>(kept, v);
-  storeElement(b, loc, v, box.memory, add(mul(local, box.pitch), index(slot)));
+  storeScalar(v, box.memory, add(mul(local, box.pitch), index(slot)));
 }

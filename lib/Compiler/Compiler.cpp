@@ -18,6 +18,7 @@
 #include "Compiler/TraceParts.h"
 #include "Desc/Key.h"
 #include "IR/Launch.h"
+#include "IR/Plan.h"
 #include "IR/QuernDialect.h"
 #include "IR/ValueNames.h"
 #include "Primitives/Emitters.h"
@@ -104,7 +105,7 @@ public:
   const BackendTraits &traits() const { return backend.traits; }
   /// Returns the kernels' plans in the order in which they run, after `schedule` or `lower`.
   std::string plan();
-  std::string whyCut; ///< set by `emit` if the input is a function: a line for each problem
+  std::string partition; ///< set by `emit` if the input is a function: a line for each problem
 
 private:
   static ContextLease takeLease(StageTimes &times) {
@@ -144,7 +145,7 @@ private:
 Result<void> Compilation::emit() {
   Timer timer(times.emitNs);
   if (isOfCaller()) {
-    if (Result<void> done = emitMlir(*module, problem, backend, target, whyCut); !done)
+    if (Result<void> done = emitMlir(*module, problem, backend, target, partition); !done)
       return failed(Stage::Emit, done.error().status, done.error().message);
   } else if (mlir::failed(emitProblem(*module, problem))) {
     return failed(Stage::Emit, Status::Unimplemented, capture.firstLine());
@@ -179,11 +180,11 @@ Result<std::string> Compilation::codegen(CodeForm form) {
 }
 
 std::string Compilation::plan() {
-  std::string text;
+  SmallVector<PlanAttr> plans;
   for (Operation &op : module->getBody()->getOperations())
-    if (auto kernel = attrOf<KernelAttr>(&op); kernel && !kernel.getPlan().empty())
-      text += (text.empty() ? "" : " | ") + kernel.getPlan().str();
-  return text;
+    if (auto kernel = attrOf<KernelAttr>(&op); kernel && kernel.getPlan())
+      plans.push_back(kernel.getPlan());
+  return textOf(plans);
 }
 
 std::string Compilation::moduleText() { return heading("// ") + namedText(*module); }
@@ -374,7 +375,7 @@ Result<std::string> explainProblem(const PrimitiveDesc &desc, const Target &targ
                 artifact.scratchBytesPerThread, " bytes of scratch per thread",
                 shared ? concat(", ", shared, " shared") : "", regions + (regions.empty() ? "" : " bytes"),
                 artifact.loops.empty() && artifact.regions.empty() ? "" : concat("; ", artifact.launchText()),
-                run.whyCut.empty() ? "" : "\ngroups\n", run.whyCut);
+                run.partition.empty() ? "" : "\ngroups\n", run.partition);
 }
 
 } // namespace quern

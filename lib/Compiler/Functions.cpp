@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Reading creates the canonical form and tries to partition it, so that refusals can name the caller's locations.
-// Emission starts from the canonical form only, so that equal forms give equal kernels.
+// Reading creates the canonical form and checks that it can be partitioned, so that refusals can name the caller's
+// locations. Emission starts from the canonical form only, so that equal forms give equal kernels.
 //
 //===----------------------------------------------------------------------===//
 #include "Compiler/Functions.h"
@@ -14,12 +14,10 @@
 #include "IR/Naive.h"
 #include "IR/QuernDialect.h"
 #include "Primitives/Registry.h"
+#include "Transforms/Packed/PackedElements.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Diagnostics.h"
-
-#include <deque>
-#include <mutex>
 
 using namespace mlir;
 
@@ -28,71 +26,41 @@ namespace {
 
 /// Returns true if a problem has a matrix product and other operations.
 bool hasProductAmongOthers(func::FuncOp problem) {
-  size_t others = 0;
-  bool hasProduct = false;
-  for (auto op : problem.getOps<linalg::LinalgOp>()) {
+  auto isFill = [](linalg::LinalgOp op) { return isa<linalg::FillOp>(op.getOperation()); };
+  auto isProduct = [](linalg::LinalgOp op) {
+    if (!op.getNumReductionLoops() || op.getNumDpsInputs() < 2)
+      return false;
     FailureOr<linalg::ContractionDimensions> dims = linalg::inferContractionDims(op);
-    hasProduct |= succeeded(dims) && !dims->m.empty() && !dims->n.empty() && !dims->k.empty();
-    others += !isa<linalg::FillOp>(op.getOperation());
-  }
-  return hasProduct && others > 1;
+    return succeeded(dims) && !dims->m.empty() && !dims->n.empty() && !dims->k.empty();
+  };
+  auto ops = problem.getOps<linalg::LinalgOp>();
+  return std::distance(ops.begin(), ops.end()) - llvm::count_if(ops, isFill) > 1 && llvm::any_of(ops, isProduct);
 }
 
-/// Returns true if the target's recipes support a problem, by scheduling a copy of it. The rows recipe would treat a
-/// product like any other reduction; that counts as unsupported, because the product alone may be a contraction.
-bool isTaken(func::FuncOp problem, const Backend &backend, const Target &target, std::string &whyNot) {
-  OwningOpRef<ModuleOp> module = ModuleOp::create(problem.getLoc());
-  module->push_back(problem.clone());
-  if (failed(scheduleModule(*module, backend, target, whyNot)))
-    return false;
-  auto isOfRows = [](func::FuncOp kernel) {
-    auto own = attrOf<KernelAttr>(kernel);
-    return own && own.getPlan().starts_with("rows");
-  };
-  if (!hasProductAmongOthers(problem) || llvm::none_of(module->getOps<func::FuncOp>(), isOfRows))
+/// Returns true if the target's recipes support a problem. The rows recipe would treat a product like any other
+/// reduction; that counts as unsupported, because the product alone may be a contraction.
+bool isSupported(func::FuncOp problem, const Backend &backend, const Target &target, std::string &whyNot) {
+  OwningOpRef<ModuleOp> module; // half bytes become several problems
+  SmallVector<func::FuncOp> problems{problem};
+  if (llvm::any_of(problem.getArgumentTypes(), isPacked)) {
+    module = ModuleOp::create(problem.getLoc());
+    module->push_back(problem.clone());
+    pairElements(*module);
+    if (failed(unpackElements(*module, whyNot)))
+      return false;
+    problems = llvm::to_vector(module->getOps<func::FuncOp>());
+  }
+  bool hasRows = false;
+  for (func::FuncOp one : problems) {
+    MatchPtr match = backend.match(one, target, whyNot);
+    if (!match)
+      return false;
+    hasRows |= match->recipe == Recipe::Rows;
+  }
+  if (!hasRows || !hasProductAmongOthers(problem))
     return true;
   whyNot = "the rows recipe would schedule a product with it";
   return false;
-}
-
-/// Cache of recent partitions: a read is usually followed by a compilation of the same function.
-class KnownCuts {
-public:
-  static KnownCuts &instance() {
-    static auto *known = new KnownCuts; // never destroyed: a thread may still compile at exit
-    return *known;
-  }
-  functions::Cuts of(const std::string &function) {
-    std::lock_guard lock(mutex);
-    auto found = llvm::find_if(known, [&](const auto &one) { return one.first == function; });
-    return found == known.end() ? functions::Cuts() : found->second;
-  }
-  void add(std::string function, functions::Cuts cuts) {
-    constexpr size_t most = 16, maxBytes = size_t(1) << 20;
-    if (function.size() > maxBytes)
-      return;
-    std::lock_guard lock(mutex);
-    if (known.size() == most)
-      known.pop_front();
-    known.emplace_back(std::move(function), std::move(cuts));
-  }
-
-private:
-  std::mutex mutex;
-  std::deque<std::pair<std::string, functions::Cuts>> known; ///< results by function and target, oldest first
-};
-
-/// Partitions a function that was read; `desc` is its descriptor.
-Result<void> cutFor(ModuleOp module, const PrimitiveDesc &desc, const Backend &backend, const Target &target,
-                    std::string *whyCut = nullptr) {
-  const std::string function = desc.canonicalBytes() + target.text();
-  functions::Cuts cuts = KnownCuts::instance().of(function);
-  const bool isKnown = !cuts.empty();
-  auto takes = [&](func::FuncOp problem, std::string &whyNot) { return isTaken(problem, backend, target, whyNot); };
-  Result<void> done = functions::cut(module, takes, desc.attr.naive, cuts, whyCut);
-  if (done && !isKnown)
-    KnownCuts::instance().add(function, std::move(cuts));
-  return done;
 }
 
 /// Replaces number arguments by the values in `mlir`, which only the function of an oracle has.
@@ -134,6 +102,9 @@ Result<std::string> readMlir(const PrimitiveDesc &given, const Target &target) {
   ContextLease lease(CompileContext::Use::Reading);
   Backend &backend = lease->backendFor(target);
   ScopedDiagnosticHandler silence(&lease->context, [](Diagnostic &) { return success(); });
+  auto supports = [&](func::FuncOp problem, std::string &whyNot) {
+    return isSupported(problem, backend, target, whyNot);
+  };
   std::optional<Error> refused;
   for (auto starts : {functions::ProductStarts::InPlace, functions::ProductStarts::Separate}) {
     QUERN_ASSIGN_OR_RETURN(functions::ReadFunction function,
@@ -148,18 +119,19 @@ Result<std::string> readMlir(const PrimitiveDesc &given, const Target &target) {
     read.numbers = std::move(function.numbers);
     read.oracle = mlir->oracle;
     QUERN_ASSIGN_OR_RETURN(VerifiedProblem problem, verify(desc, target));
-    const bool isCut = !mlir->oracle && !problem.isNoop;
-    Result<void> taken = isCut ? cutFor(*function.module, desc, backend, target) : Result<void>();
-    if (taken)
+    const bool isPartitioned = !mlir->oracle && !problem.isNoop;
+    Result<void> done =
+        isPartitioned ? functions::checkPartition(*function.module, supports, desc.attr.naive) : Result<void>();
+    if (done)
       return desc.canonicalBytes();
     if (!refused)
-      refused = taken.takeError();
+      refused = done.takeError();
   }
   return *refused;
 }
 
 Result<void> emitMlir(ModuleOp module, const VerifiedProblem &problem, const Backend &backend, const Target &target,
-                      std::string &whyCut) {
+                      std::string &partitionText) {
   const auto &mlir = std::get<MlirDesc>(problem.desc.op);
   QUERN_ASSIGN_OR_RETURN(functions::ReadFunction function, functions::readCanonical(*module.getContext(), mlir.code));
   ModuleOp own = *function.module;
@@ -178,8 +150,11 @@ Result<void> emitMlir(ModuleOp module, const VerifiedProblem &problem, const Bac
   if (mlir.oracle) {
     QUERN_RETURN_IF_ERROR(hasErrors ? functions::computeErrors(only, written) : Result<void>());
     only->setAttr(attr::naive, BoolAttr::get(module.getContext(), hasErrors));
-  } else if (Result<void> done = cutFor(own, problem.desc, backend, target, &whyCut); !done) {
-    return done;
+  } else {
+    auto supports = [&](func::FuncOp candidate, std::string &whyNot) {
+      return isSupported(candidate, backend, target, whyNot);
+    };
+    QUERN_RETURN_IF_ERROR(functions::partition(own, supports, problem.desc.attr.naive, partitionText));
   }
   if (auto program = attrOf<ProgramAttr>(own))
     module->setAttr(ProgramAttr::name, program);

@@ -15,10 +15,10 @@ namespace quern {
 /// all recipes.
 Result<std::string> readMlir(const PrimitiveDesc &given, const Target &target);
 
-/// The `emit` stage of a function that was read: partitions it into problems and appends these to `module`. `whyCut`
+/// The `emit` stage of a function that was read: partitions it into problems and appends these to `module`. `partition`
 /// receives a line for each problem.
 Result<void> emitMlir(mlir::ModuleOp module, const VerifiedProblem &problem, const Backend &backend,
-                      const Target &target, std::string &whyCut);
+                      const Target &target, std::string &partition);
 
 } // namespace quern
 

@@ -34,7 +34,7 @@ template <typename Strategy> struct Recipe {
   const char *pass, *summary;
   TargetKind kind;
   Strategy (*strategyFor)(const Target &target);
-  Kernels (*schedule)(const schedule::Problem &problem, const Strategy &strategy, std::string *whyNot);
+  MatchPtr (*match)(const schedule::Problem &problem, const Strategy &strategy, std::string &whyNot);
 };
 
 /// Returns "vector-bytes" for "vectorBytes".
@@ -98,8 +98,13 @@ public:
   void runOnOperation() override {
     std::string whyNot;
     std::optional<Strategy> strategy = readStrategy(whyNot);
-    auto scheduler = [&](func::FuncOp problem, std::string &reason) {
-      return recipe.schedule(problem, *strategy, &reason);
+    auto scheduler = [&](func::FuncOp problem, std::string &reason) -> FailureOr<Kernels> {
+      MatchPtr match = recipe.match(problem, *strategy, reason);
+      if (match && !match->isFallback())
+        return match->emit();
+      if (match)
+        reason = match->whyFallback;
+      return failure();
     };
     if (strategy && succeeded(scheduleProblems(this->getOperation(), scheduler, whyNot)))
       return;
@@ -174,18 +179,18 @@ DeviceStrategy strategyOfDevice(const Target &target) { return deviceStrategyFor
 
 void registerRecipePasses() {
   add<MapStrategy>({"quern-schedule-map", "Schedule elementwise operations in lines and tiles", TargetKind::Cpu,
-                    mapStrategyFor, scheduleMap});
+                    mapStrategyFor, matchMap});
   add<ContractionStrategy>({"quern-schedule-contraction", "Schedule sums of products in register blocks",
-                            TargetKind::Cpu, contractionStrategyFor, scheduleContraction});
+                            TargetKind::Cpu, contractionStrategyFor, matchContraction});
   add<RowsStrategy>({"quern-schedule-rows", "Schedule chains of operations with reductions, in sweeps over rows",
-                     TargetKind::Cpu, rowsStrategyFor, scheduleRows});
+                     TargetKind::Cpu, rowsStrategyFor, matchRows});
   add<DeviceStrategy>({"quern-schedule-device-map", "Schedule elementwise operations for work-items", TargetKind::Spirv,
-                       strategyOfDevice, scheduleDeviceMap});
+                       strategyOfDevice, matchDeviceMap});
   add<DeviceStrategy>({"quern-schedule-device-contraction", "Schedule sums of products for sub-groups",
-                       TargetKind::Spirv, strategyOfDevice, scheduleDeviceContraction});
+                       TargetKind::Spirv, strategyOfDevice, matchDeviceContraction});
   add<DeviceStrategy>({"quern-schedule-device-rows",
                        "Schedule chains of operations with reductions for sub-groups and work-groups",
-                       TargetKind::Spirv, strategyOfDevice, scheduleDeviceRows});
+                       TargetKind::Spirv, strategyOfDevice, matchDeviceRows});
 }
 
 } // namespace quern

@@ -48,6 +48,21 @@ struct IdleContexts {
   }
 };
 
+/// Returns null if there is none. Contexts for reading also have the dialects of the stages.
+std::unique_ptr<CompileContext> takeIdle(CompileContext::Use use) {
+  const bool isReading = use == CompileContext::Use::Reading;
+  {
+    IdleContexts &idle = IdleContexts::instance(use);
+    std::lock_guard<std::mutex> lock(idle.mutex);
+    if (!idle.contexts.empty()) {
+      auto context = std::move(idle.contexts.back());
+      idle.contexts.pop_back();
+      return context;
+    }
+  }
+  return isReading ? nullptr : takeIdle(CompileContext::Use::Reading);
+}
+
 } // namespace
 
 LogicalResult scheduleProblems(ModuleOp module, Scheduler scheduler, std::string &whyNot) {
@@ -69,13 +84,13 @@ LogicalResult scheduleProblems(ModuleOp module, Scheduler scheduler, std::string
 }
 
 /// Lowers a copy of a problem to scalar loops, in a kernel after it.
-static Kernels lowerCopyNaively(func::FuncOp problem, bool widens, std::string &reasons) {
+static FailureOr<Kernels> lowerCopyNaively(func::FuncOp problem, bool widens, std::string &reasons) {
   OpBuilder builder(problem);
   builder.setInsertionPointAfter(problem);
   auto kernel = cast<func::FuncOp>(builder.clone(*problem));
   kernel->removeAttr(attr::naive);
   if (succeeded(lowerNaively(kernel, widens)))
-    return SmallVector<func::FuncOp>{kernel};
+    return Kernels{kernel};
   kernel.erase();
   reasons = "the naive lowering refuses it";
   return failure();
@@ -85,10 +100,13 @@ LogicalResult scheduleModule(ModuleOp module, const Backend &backend, const Targ
   pairElements(module);
   if (failed(unpackElements(module, whyNot)))
     return failure();
-  auto scheduler = [&](func::FuncOp problem, std::string &reasons) -> Kernels {
+  auto scheduler = [&](func::FuncOp problem, std::string &reasons) -> FailureOr<Kernels> {
     if (auto widens = problem->getAttrOfType<BoolAttr>(attr::naive))
       return lowerCopyNaively(problem, widens.getValue(), reasons);
-    return backend.schedule(problem, target, reasons);
+    MatchPtr match = backend.match(problem, target, reasons);
+    if (!match)
+      return failure();
+    return match->emit();
   };
   return scheduleProblems(module, scheduler, whyNot);
 }
@@ -112,15 +130,7 @@ CompileContext::CompileContext(Use use) : context(registryFor(use), noThreads())
   context.loadAllAvailableDialects();
 }
 
-ContextLease::ContextLease(CompileContext::Use use) {
-  IdleContexts &idle = IdleContexts::instance(use);
-  {
-    std::lock_guard<std::mutex> lock(idle.mutex);
-    if (!idle.contexts.empty()) {
-      context = std::move(idle.contexts.back());
-      idle.contexts.pop_back();
-    }
-  }
+ContextLease::ContextLease(CompileContext::Use use) : context(takeIdle(use)) {
   if (!context)
     context = std::make_unique<CompileContext>(use);
 }

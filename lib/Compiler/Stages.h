@@ -24,7 +24,7 @@
 namespace quern {
 
 /// Creates kernels of a problem, or fails with a one-line reason in `whyNot`.
-using Scheduler = llvm::function_ref<Kernels(mlir::func::FuncOp problem, std::string &whyNot)>;
+using Scheduler = llvm::function_ref<mlir::FailureOr<Kernels>(mlir::func::FuncOp problem, std::string &whyNot)>;
 
 /// Replaces every problem of `module` (a func.func without `quern.kernel`) by the kernels that `scheduler` creates, in
 /// the order in which they run. On failure, `whyNot` has a one-line reason for the first problem that was refused, and

@@ -13,20 +13,13 @@ using namespace mlir;
 namespace quern {
 namespace {
 
-/// Tries one recipe, and erases the kernels that it creates.
-llvm::json::Object opinionOf(const Schedule &schedule, func::FuncOp problem, const Target &target) {
+llvm::json::Object opinionOf(const TargetRecipe &recipe, const schedule::Problem &problem, const Target &target) {
   std::string reason;
-  Kernels kernels = schedule.run(problem, target, /*isLastResort=*/false, &reason);
-  const bool takes = succeeded(kernels);
-  if (takes) {
-    reason.clear();
-    for (func::FuncOp kernel : *kernels) {
-      if (auto about = attrOf<KernelAttr>(kernel); about && !about.getPlan().empty())
-        reason += (reason.empty() ? "" : " | ") + about.getPlan().str();
-      kernel.erase();
-    }
-  }
-  return llvm::json::Object{{"recipe", schedule.name}, {"takes", takes}, {"why", reason}};
+  MatchPtr match = recipe.match(problem, target, reason);
+  const bool supports = match && !match->isFallback();
+  if (match)
+    reason = supports ? textOf(match->plans()) : match->whyFallback;
+  return llvm::json::Object{{"recipe", recipe.name}, {"takes", supports}, {"why", reason}};
 }
 
 } // namespace
@@ -46,8 +39,8 @@ llvm::json::Array opinionsAsJson(ModuleOp module, const Backend &backend, const 
       opinions.push_back(llvm::json::Object{
           {"recipe", "naive"}, {"takes", true}, {"why", "loop by loop, which the caller allows; no recipe is tried"}});
     else
-      for (const Schedule &schedule : backend.traits.schedules)
-        opinions.push_back(opinionOf(schedule, problem, target));
+      for (const TargetRecipe &recipe : backend.traits.recipes)
+        opinions.push_back(opinionOf(recipe, problem, target));
     all.push_back(llvm::json::Object{{"problem", problem.getName()}, {"opinions", std::move(opinions)}});
   }
   return all;

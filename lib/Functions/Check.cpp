@@ -11,6 +11,7 @@
 #include "Functions/Functions.h"
 #include "Functions/Locations.h"
 #include "Functions/OpenSizes.h"
+#include "IR/Strides.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -107,12 +108,12 @@ bool isComputedWith(Operation &op, Type type) {
 /// Checks that scalar code has operations and types that targets compute.
 Result<void> checkScalarCode(Operation &op) {
   if (!isComputed(op))
-    return notTaken(&op, "is not supported: no target computes it");
+    return unsupported(&op, "is not supported: no target computes it");
   SmallVector<Type> types(op.getOperandTypes());
   llvm::append_range(types, op.getResultTypes());
   for (Type type : types)
     if (!isComputedWith(op, type))
-      return notTaken(
+      return unsupported(
           &op, "computes with ", textOf(type),
           "; f32, f64, f16, bf16, index and signless integers of 1, 4, 8, 16, 32 and 64 bits are supported");
   return {};
@@ -122,7 +123,7 @@ Result<void> checkBody(linalg::LinalgOp op) {
   for (Operation &inner : op.getBlock()->getOperations()) {
     const bool isArithmetic = isa<arith::ArithDialect, math::MathDialect>(inner.getDialect());
     if ((!isArithmetic && !isa<linalg::YieldOp, linalg::IndexOp>(inner)) || inner.getNumRegions())
-      return notTaken(&inner, "is not supported in the body of an operation; arith, math and linalg.index are");
+      return unsupported(&inner, "is not supported in the body of an operation; arith, math and linalg.index are");
     if (isArithmetic)
       QUERN_RETURN_IF_ERROR(checkScalarCode(inner));
   }
@@ -134,22 +135,22 @@ Result<void> checkWritten(linalg::LinalgOp op, Form form) {
   llvm::SmallDenseSet<Value> roots;
   for (OpOperand &init : op.getDpsInitsMutable()) {
     if (form == Form::Read && !op.getMatchingIndexingMap(&init).isProjectedPermutation())
-      return notTaken(op, "writes through a map that is not a permutation of its loops");
+      return unsupported(op, "writes through a map that is not a permutation of its loops");
     if (!isa<MemRefType>(init.get().getType()))
       continue;
     if (!roots.insert(rootOf(init.get())).second)
-      return notTaken(op, "writes one buffer twice");
+      return unsupported(op, "writes one buffer twice");
   }
   return {};
 }
 
 Result<void> checkLinalg(linalg::LinalgOp op, Form form) {
   if (linalg::isaConvolutionOpInterface(op))
-    return notTaken(op, "is not supported: a convolution or a pooling");
+    return unsupported(op, "is not supported: a convolution or a pooling");
   if (!op.hasPureTensorSemantics() && !op.hasPureBufferSemantics())
-    return notTaken(op, "mixes tensors and memrefs");
+    return unsupported(op, "mixes tensors and memrefs");
   if (op.getNumDpsInits() == 0)
-    return notTaken(op, "writes nothing");
+    return unsupported(op, "writes nothing");
   QUERN_RETURN_IF_ERROR(checkBody(op));
   return checkWritten(op, form);
 }
@@ -159,15 +160,15 @@ Result<void> checkConstant(arith::ConstantOp op) {
     return checkScalarCode(*op);
   if (isa<DenseElementsAttr>(op.getValue()))
     return {};
-  return notTaken(op, "is a table whose values are not in the module");
+  return unsupported(op, "is a table whose values are not in the module");
 }
 
 /// Checks that padding uses one constant, which is defined before its region or is the only value in it.
 Result<void> checkPad(tensor::PadOp op) {
   if (!op.getConstantPaddingValue())
-    return notTaken(op, "is only supported with one constant");
+    return unsupported(op, "is only supported with one constant");
   if (!op.getType().hasStaticShape() || !op.getSourceType().hasStaticShape())
-    return notTaken(op, "is only supported with known sizes");
+    return unsupported(op, "is only supported with known sizes");
   return {};
 }
 
@@ -179,7 +180,7 @@ Result<void> checkPacking(Operation &op) {
   };
   if (!llvm::all_of(op.getOperandTypes(), isKnown) || !llvm::all_of(op.getResultTypes(), isKnown) ||
       op.getNumResults() != 1)
-    return notTaken(&op, "is only supported on tensors of known sizes");
+    return unsupported(&op, "is only supported on tensors of known sizes");
   return {};
 }
 
@@ -189,9 +190,9 @@ Result<void> checkDim(Operation &op) {
   auto source = cast<ShapedType>(op.getOperand(0).getType());
   const int64_t rank = source.hasRank() ? source.getRank() : 0;
   if (!matchPattern(op.getOperand(1), m_Constant(&index)))
-    return notTaken(&op, "queries a dim that is not a constant");
+    return unsupported(&op, "queries a dim that is not a constant");
   const APInt &dim = index.getValue();
-  return dim.isNegative() || dim.sge(rank) ? notTaken(&op, "queries a dim that does not exist") : Result<void>();
+  return dim.isNegative() || dim.sge(rank) ? unsupported(&op, "queries a dim that does not exist") : Result<void>();
 }
 
 /// Checks operations on memrefs other than linalg's.
@@ -199,22 +200,22 @@ Result<void> checkMemory(Operation &op, Form form) {
   if (isa<memref::DimOp>(op))
     QUERN_RETURN_IF_ERROR(checkDim(op));
   if (auto alloc = dyn_cast<memref::AllocOp>(op)) {
-    return alloc.getType().getLayout().isIdentity() ? Result<void>() : notTaken(&op, "is not dense");
+    return alloc.getType().getLayout().isIdentity() ? Result<void>() : unsupported(&op, "is not dense");
   }
   if (auto dim = dyn_cast<memref::DimOp>(op); dim && form == Form::Read) {
     if (!dim.getConstantIndex() || !isSizeOrPlaceAlone(dim))
-      return notTaken(&op, "may only be used to compute sizes and offsets of memory");
+      return unsupported(&op, "may only be used to compute sizes and offsets of memory");
   }
   if (auto load = dyn_cast<memref::LoadOp>(op); load && form == Form::Read)
     return isa<BlockArgument>(load.getMemRef()) && load.getMemRefType().getRank() == 0
                ? Result<void>()
-               : notTaken(&op, "is only supported on an argument of rank 0");
+               : unsupported(&op, "is only supported on an argument of rank 0");
   if (isa<memref::GetGlobalOp>(op) && form == Form::Read)
     return {};
   if (isa<memref::DeallocOp, memref::CopyOp, memref::SubViewOp, memref::ExpandShapeOp, memref::CollapseShapeOp,
           memref::CastOp, memref::DimOp>(op))
     return {};
-  return notTaken(&op, "is not supported", isMemoryEffectFree(&op) ? "" : ": a side effect");
+  return unsupported(&op, "is not supported", isMemoryEffectFree(&op) ? "" : ": a side effect");
 }
 
 const char *whyNotOf(Operation &op) {
@@ -247,7 +248,7 @@ Result<void> checkOther(Operation &op, Form form) {
             tensor::InsertSliceOp, tensor::CastOp, tensor::DimOp>(op))
       return {};
   }
-  return notTaken(&op, "is not supported", whyNotOf(op));
+  return unsupported(&op, "is not supported", whyNotOf(op));
 }
 
 Result<void> checkTypes(func::FuncOp function, TypeRange types, const char *what) {
@@ -258,7 +259,7 @@ Result<void> checkTypes(func::FuncOp function, TypeRange types, const char *what
         (dataTypeOf(type) == DataType::Undef || dataTypeOf(type) == DataType::S4))
       why = "is a number of a type other than f32, f64, f16, bf16, i32, i8 and index";
     if (!why.empty())
-      return notTaken(function, what, " ", i, " is ", textOf(type), ", which ", why);
+      return unsupported(function, what, " ", i, " is ", textOf(type), ", which ", why);
   }
   return {};
 }
@@ -266,10 +267,16 @@ Result<void> checkTypes(func::FuncOp function, TypeRange types, const char *what
 } // namespace
 
 LogicalResult functions::stridesOf(MemRefType type, SmallVectorImpl<int64_t> &strides, int64_t &offset) {
-  if (!type.hasStaticShape() || !llvm::is_contained(type.getShape(), 0) || !type.getLayout().isIdentity())
-    return type.getStridesAndOffset(strides, offset);
-  const auto dims = llvm::map_to_vector(type.getShape(), [](int64_t dim) { return std::max<int64_t>(dim, 1); });
-  return MemRefType::get(dims, type.getElementType()).getStridesAndOffset(strides, offset);
+  if (type.hasStaticShape() && llvm::is_contained(type.getShape(), 0) && type.getLayout().isIdentity()) {
+    const auto dims = llvm::map_to_vector(type.getShape(), [](int64_t dim) { return std::max<int64_t>(dim, 1); });
+    type = MemRefType::get(dims, type.getElementType());
+  }
+  std::optional<Strides> layout = readStrides(type);
+  if (!layout)
+    return failure();
+  strides.assign(layout->strides);
+  offset = layout->offset;
+  return success();
 }
 
 Value functions::rootOf(Value memref) {
@@ -310,7 +317,7 @@ static Result<void> checkPlaces(Operation &op) {
     numbers.push_back(constant.value());
   for (int64_t number : numbers)
     if (!ShapedType::isDynamic(number) && (number > most || number < -most))
-      return notTaken(&op, "has an offset, size or stride of ", number, "; its magnitude may be at most ", most);
+      return unsupported(&op, "has an offset, size or stride of ", number, "; its magnitude may be at most ", most);
   return {};
 }
 
@@ -318,7 +325,7 @@ Result<void> functions::checkOperation(Operation &op, Form form) {
   QUERN_RETURN_IF_ERROR(checkPlaces(op));
   for (Type type : op.getResultTypes())
     if (std::string why = whyNotTaken(type); !why.empty())
-      return notTaken(&op, "has a result of type ", textOf(type), ", which ", why);
+      return unsupported(&op, "has a result of type ", textOf(type), ", which ", why);
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     return checkLinalg(linalgOp, form);
   return checkOther(op, form);
@@ -327,19 +334,19 @@ Result<void> functions::checkOperation(Operation &op, Form form) {
 Result<void> functions::check(func::FuncOp function, Form form) {
   if (function.getNumArguments() + function.getNumResults() == 0 ||
       function.getNumArguments() + function.getNumResults() > maxArguments)
-    return notTaken(function, "has ", function.getNumArguments(), " arguments and ", function.getNumResults(),
-                    " results; 1 to ", maxArguments, " together are possible");
+    return unsupported(function, "has ", function.getNumArguments(), " arguments and ", function.getNumResults(),
+                       " results; 1 to ", maxArguments, " together are possible");
   QUERN_RETURN_IF_ERROR(checkTypes(function, function.getArgumentTypes(), "argument"));
   QUERN_RETURN_IF_ERROR(checkTypes(function, function.getResultTypes(), "result"));
   if (llvm::any_of(function.getResultTypes(), [](Type type) { return !isa<RankedTensorType>(type); }))
-    return notTaken(function,
-                    "returns a memref or a number; tensors are returned, and memrefs that are arguments are written");
+    return unsupported(
+        function, "returns a memref or a number; tensors are returned, and memrefs that are arguments are written");
   if (!function.getBody().hasOneBlock())
-    return notTaken(function, "has more than one block: control flow");
+    return unsupported(function, "has more than one block: control flow");
   Block &body = function.getBody().front();
   if (body.getOperations().size() > maxOperations)
-    return notTaken(function, "has ", body.getOperations().size(), " operations; at most ", maxOperations,
-                    " are possible");
+    return unsupported(function, "has ", body.getOperations().size(), " operations; at most ", maxOperations,
+                       " are possible");
   for (Operation &op : body)
     QUERN_RETURN_IF_ERROR(checkOperation(op, form));
   return {};

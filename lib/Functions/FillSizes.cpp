@@ -9,6 +9,7 @@
 #include "Functions/Functions.h"
 
 #include "Functions/Canonicalize/Canonicalize.h"
+#include "IR/Strides.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -63,8 +64,19 @@ bool functions::fillNumber(func::FuncOp function, unsigned i, int64_t value) {
 }
 
 Result<void> functions::foldSizes(func::FuncOp function) {
-  auto isView = [](Operation &op) { return isa<memref::CastOp, memref::SubViewOp, memref::ExpandShapeOp>(op); };
-  if (llvm::none_of(function.getBody().front(), isView))
+  auto isOpen = [](Type type) {
+    auto memref = dyn_cast<MemRefType>(type);
+    if (!memref)
+      return false;
+    const std::optional<Strides> layout = readStrides(memref);
+    return !memref.hasStaticShape() || !layout || ShapedType::isDynamic(layout->offset) ||
+           llvm::any_of(layout->strides, ShapedType::isDynamic);
+  };
+  auto isOpenView = [&](Operation &op) {
+    return isa<memref::CastOp, memref::SubViewOp, memref::ExpandShapeOp>(op) &&
+           llvm::any_of(op.getResultTypes(), isOpen);
+  };
+  if (llvm::none_of(function.getBody().front(), isOpenView))
     return {};
   PassManager passes(function.getContext(), func::FuncOp::getOperationName());
   passes.addPass(createCanonicalizerPass());

@@ -76,23 +76,15 @@ void addErrorArguments(mlir::func::FuncOp function, llvm::ArrayRef<unsigned> wri
 Result<void> computeErrors(mlir::func::FuncOp function, llvm::ArrayRef<unsigned> written);
 
 /// Returns whether a problem is supported; if not, sets `whyNot` to a one-line reason.
-using Taker = llvm::function_ref<bool(mlir::func::FuncOp problem, std::string &whyNot)>;
+using SupportCheck = llvm::function_ref<bool(mlir::func::FuncOp problem, std::string &whyNot)>;
 
-/// End of a problem.
-struct Cut {
-  size_t end = 0;      ///< index of the step after the problem's last one; fills count with the operations that
-                       ///< accumulate on them
-  std::string whyEnds; ///< reason why the next step is not included; empty: there is no next step
-  bool isNaive = false;
-};
-using Cuts = std::vector<Cut>;
-
-/// Replaces @function by the problems that it is split into, each as large as `takes` permits, and a program that calls
-/// them; a single problem has no program. With `allowNaive`, a step that is not supported becomes a problem that is
-/// lowered naively; otherwise it fails with `unimplemented`, the operation and its location. `cuts` receives the ends
-/// of the problems; if it already has those of an equal function, they are used and `takes` is not called. `whyCut`, if
-/// not null, receives a line for each problem: its number of operations, and why the next one is not included.
-Result<void> cut(mlir::ModuleOp module, Taker takes, bool allowNaive, Cuts &cuts, std::string *whyCut = nullptr);
+/// Replaces @function by the problems that it is split into, each as large as `supports` permits, and a program that
+/// calls them; a single problem has no program. With `allowNaive`, a step that is not supported becomes a problem that
+/// is lowered naively; otherwise it fails with `unimplemented`, the operation and its location. `text` receives a
+/// line for each problem: its number of operations, and why the next one is not included.
+Result<void> partition(mlir::ModuleOp module, SupportCheck supports, bool allowNaive, std::string &text);
+/// Returns the error of partition(), if any, and keeps the module.
+Result<void> checkPartition(mlir::ModuleOp module, SupportCheck supports, bool allowNaive);
 
 } // namespace quern::functions
 

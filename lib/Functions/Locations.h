@@ -21,7 +21,7 @@ std::string locationOf(mlir::Location location);
 /// Returns "'linalg.generic' at 7:3".
 std::string nameAndLocationOf(mlir::Operation *op);
 
-template <typename... Parts> Error notTaken(mlir::Operation *op, const Parts &...parts) {
+template <typename... Parts> Error unsupported(mlir::Operation *op, const Parts &...parts) {
   return unimplemented(nameAndLocationOf(op), " ", parts...);
 }
 

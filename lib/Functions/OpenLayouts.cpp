@@ -10,6 +10,7 @@
 #include "Functions/Check.h"
 #include "Functions/OpenSizes.h"
 #include "IR/Polynomials.h"
+#include "IR/Strides.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
@@ -19,7 +20,7 @@ using namespace quern::functions;
 
 OpenSizes::Layout OpenSizes::layoutOfArgument(BlockArgument argument) {
   auto type = cast<MemRefType>(argument.getType());
-  auto [strides, offset] = type.getStridesAndOffset();
+  auto [strides, offset] = quern::stridesOf(type);
   int64_t next = firstEntry.at(argument) + type.getNumDynamicDims();
   Layout layout;
   for (int64_t stride : strides)
@@ -121,12 +122,12 @@ MemRefType OpenSizes::typeOf(Value memref) const {
   auto type = cast<MemRefType>(memref.getType());
   if (!startOf(memref))
     return type;
-  auto [strides, offset] = type.getStridesAndOffset();
+  auto [strides, offset] = quern::stridesOf(type);
   return MemRefType::get(type.getShape(), type.getElementType(), StridedLayoutAttr::get(type.getContext(), 0, strides));
 }
 
 AffineExpr OpenSizes::startOf(Value memref) const {
-  auto [strides, offset] = cast<MemRefType>(memref.getType()).getStridesAndOffset();
+  auto [strides, offset] = quern::stridesOf(cast<MemRefType>(memref.getType()));
   auto known = layouts.find(memref);
   return isa<BlockArgument>(memref) || !ShapedType::isDynamic(offset) || known == layouts.end() ? AffineExpr()
                                                                                                 : known->second.start;
@@ -157,7 +158,7 @@ int64_t OpenSizes::entryOf(Value memref, int64_t dim) {
 
 std::optional<SmallVector<int64_t>> OpenSizes::indicesOf(Value memref) {
   const MemRefType type = typeOf(memref);
-  auto [strides, offset] = type.getStridesAndOffset();
+  auto [strides, offset] = quern::stridesOf(type);
   SmallVector<AffineExpr> open;
   auto argument = dyn_cast<BlockArgument>(memref);
   auto known = layouts.find(memref);

@@ -184,7 +184,7 @@ Result<void> OpenSizes::readClasses(func::FuncOp function) {
       continue;
     std::optional<int64_t> &known = classes[joined[id]].extent;
     if (known && *known != extent)
-      return notTaken(function, "has a size that is both ", *known, " and ", extent);
+      return unsupported(function, "has a size that is both ", *known, " and ", extent);
     known = extent;
   }
   for (auto [i, entry] : llvm::enumerate(entries))
@@ -264,7 +264,7 @@ Result<AffineExpr> OpenSizes::valueOf(Value index) {
     if (std::optional<int64_t> of = dim.getConstantIndex())
       return valueOf(Dim(dim.getSource(), *of));
   if (!op || !isSumOrProduct(op))
-    return op ? notTaken(
+    return op ? unsupported(
                     op,
                     "computes a size or an offset; only sums and products of sizes and index arguments are supported")
               : internalError("an index is neither computed nor a number");
@@ -278,7 +278,7 @@ Result<AffineExpr> OpenSizes::valueOf(Value index) {
   std::string why; // multiplied out, so that chains of operations do not make it long
   FailureOr<Polynomial> polynomial = polynomialOf(value, 0, why);
   if (failed(polynomial))
-    return notTaken(op, "computes a size or an offset that ", why);
+    return unsupported(op, "computes a size or an offset that ", why);
   return computedValues[index] = valueOf(*polynomial);
 }
 
@@ -317,7 +317,7 @@ Result<void> OpenSizes::readDefinition(Class &own) {
     return {};
   const Definition &first = *own.definitions.front();
   if (std::exchange(own.state, Class::Reading) == Class::Reading)
-    return notTaken(first.op, "has a size that depends on itself");
+    return unsupported(first.op, "has a size that depends on itself");
   QUERN_ASSIGN_OR_RETURN(AffineExpr value, valueOf(first));
   own.state = Class::Read;
   own.value = value;
@@ -335,8 +335,8 @@ Result<void> OpenSizes::readDefinitions() {
       if (!value || areEqual(value, own.value))
         continue;
       if (constantOf(value) && constantOf(own.value))
-        return notTaken(definition->op, "has a size that is both ", *constantOf(value), " and ",
-                        *constantOf(own.value));
+        return unsupported(definition->op, "has a size that is both ", *constantOf(value), " and ",
+                           *constantOf(own.value));
       check(definition->dim.first, nameOf(*definition), value, own.value, own.value);
     }
   }
@@ -351,7 +351,7 @@ Result<void> OpenSizes::readPart(memref::SubViewOp subview, unsigned dim) {
     if (!*value)
       return value->takeError();
     else if (!**value)
-      return notTaken(subview, "takes a part of unknown offset, size or stride");
+      return unsupported(subview, "takes a part of unknown offset, size or stride");
   AffineExpr reach = (*size - 1) * *step, last = *offset + reach, room = *whole - 1 - reach;
   const std::optional<int64_t> begin = constantOf(*offset), left = constantOf(*whole - 1 - last);
   auto isAtLeast = [](AffineExpr value, int64_t least) {
@@ -366,7 +366,7 @@ Result<void> OpenSizes::readPart(memref::SubViewOp subview, unsigned dim) {
   if (begin && *begin >= 0 && left && *left >= 0)
     return {};
   if ((begin && *begin < 0) || (left && *left < 0))
-    return notTaken(subview, "reaches beyond its buffer in dim ", dim);
+    return unsupported(subview, "reaches beyond its buffer in dim ", dim);
   if (begin)
     check(memory, concat("the last index of a part in dim ", dim), last, number(0), *whole - 1);
   else
@@ -398,10 +398,10 @@ Result<void> OpenSizes::readParts(Operation &op) {
       continue;
     for (AffineExpr expr : linalgOp.getMatchingIndexingMap(&operand).getResults())
       if (!isa<AffineDimExpr, AffineConstantExpr>(expr) && !type.hasStaticShape())
-        return notTaken(&op, "computes with indices of open sizes");
+        return unsupported(&op, "computes with indices of open sizes");
     QUERN_ASSIGN_OR_RETURN(Layout layout, layoutOf(operand.get()));
     if (type.getElementTypeBitWidth() < 8 && startOf(operand.get()) && !constantOf(startOf(operand.get())))
-      return notTaken(&op, "takes a part of half bytes whose offset is known only at execution");
+      return unsupported(&op, "takes a part of half bytes whose offset is known only at execution");
   }
   return {};
 }
@@ -440,6 +440,6 @@ Result<OpenSizes> OpenSizes::of(func::FuncOp function) {
   for (const Check &check : sizes.allChecks)
     for (AffineExpr value : {check.value, check.low, check.high})
       if (failed(polynomialOf(value, 0, why)))
-        return notTaken(function, "has a size or an offset that ", why);
+        return unsupported(function, "has a size or an offset that ", why);
   return sizes;
 }

@@ -122,12 +122,12 @@ Result<void> describeArguments(func::FuncOp function, ReadFunction &result) {
     const std::string name = isResult ? concat("result", results++) : concat("arg", sources++);
     QUERN_ASSIGN_OR_RETURN(TensorDesc desc, describe(type, name));
     if (result.uses[i] != 'r' && desc.hasBroadcast())
-      return notTaken(function, "writes ", name, ", whose elements share addresses");
+      return unsupported(function, "writes ", name, ", whose elements share addresses");
     function.setArgAttr(static_cast<unsigned>(i), attr::arg, builder.getStringAttr(name));
     result.args.push_back(desc);
   }
   if (result.uses.find_first_not_of('r') == std::string::npos)
-    return notTaken(function, "writes nothing");
+    return unsupported(function, "writes nothing");
   return {};
 }
 

@@ -76,6 +76,36 @@ static void printSteps(AsmPrinter &printer, ArrayRef<Attribute> steps) {
   printer.printNewline();
 }
 
+static ParseResult parsePlanFields(AsmParser &parser, SmallVector<NamedAttribute> &fields) {
+  Builder builder(parser.getContext());
+  while (succeeded(parser.parseOptionalComma())) {
+    std::string name, text;
+    int64_t number = 0;
+    if (parser.parseKeywordOrString(&name))
+      return failure();
+    Attribute value = builder.getUnitAttr();
+    if (succeeded(parser.parseOptionalEqual())) {
+      OptionalParseResult isNumber = parser.parseOptionalInteger(number);
+      if (isNumber.has_value() ? failed(*isNumber) : failed(parser.parseString(&text)))
+        return failure();
+      value = isNumber.has_value() ? Attribute(builder.getI64IntegerAttr(number)) : builder.getStringAttr(text);
+    }
+    fields.emplace_back(builder.getStringAttr(name), value);
+  }
+  return success();
+}
+
+static void printPlanFields(AsmPrinter &printer, ArrayRef<NamedAttribute> fields) {
+  for (NamedAttribute field : fields) {
+    printer << ", ";
+    printer.printKeywordOrString(field.getName());
+    if (!isa<UnitAttr>(field.getValue())) {
+      printer << " = ";
+      printer.printAttributeWithoutType(field.getValue());
+    }
+  }
+}
+
 #include "IR/QuernDialect.cpp.inc"
 #include "IR/QuernEnums.cpp.inc"
 #define GET_ATTRDEF_CLASSES
@@ -91,7 +121,7 @@ void QuernDialect::initialize() {
 // TableGen declares the parameters by their names in the text.
 // NOLINTBEGIN(readability-identifier-naming)
 LogicalResult KernelAttr::verify(function_ref<InFlightDiagnostic()> emitError, DenseI64ArrayAttr factors,
-                                 int64_t group_size, int64_t ns_per_iteration, StringRef, StringRef,
+                                 int64_t group_size, int64_t ns_per_iteration, PlanAttr, StringRef,
                                  int64_t scratch_bytes, int64_t shared_bytes, int64_t space, int64_t sub_group_size) {
   // NOLINTEND(readability-identifier-naming)
   for (int64_t number : {group_size, ns_per_iteration, scratch_bytes, shared_bytes, space, sub_group_size})
@@ -102,6 +132,11 @@ LogicalResult KernelAttr::verify(function_ref<InFlightDiagnostic()> emitError, D
     if (i + 1 == pairs.size() || pairs[i] < 0 || pairs[i + 1] < 1)
       return emitError() << "factors must be pairs of a size's index and a positive divisor";
   return success();
+}
+
+KernelAttr KernelAttr::withProblem(StringRef problem) const {
+  return get(getContext(), getFactors(), getGroupSize(), getNsPerIteration(), getPlan(), problem, getScratchBytes(),
+             getSharedBytes(), getSpace(), getSubGroupSize());
 }
 
 KernelAttr KernelAttr::withSharedBytes(int64_t bytes) const {

@@ -40,6 +40,34 @@ def Quern_RelaxationAttr : EnumAttr<Quern_Dialect, Quern_Relaxation, "relax"> { 
 
 //===- Kernels ------------------------------------------------------------===//
 
+def Quern_Recipe : I32EnumAttr<"Recipe", "schedules of a problem", [
+    I32EnumAttrCase<"Map", 0, "map">,
+    I32EnumAttrCase<"Contraction", 1, "contraction">,
+    I32EnumAttrCase<"Rows", 2, "rows">,
+    I32EnumAttrCase<"Naive", 3, "naive"> // scalar loops
+  ]> {
+  let cppNamespace = "::quern";
+  let genSpecializedAttr = 0;
+}
+
+def Quern_PlanAttr : Quern_Attr<"Plan", "plan"> {
+  let summary = "decisions of the recipe that created a kernel";
+  let description = [{
+    `fields` are numbers, strings and flags in the order of the text; IR/Plan.def has their names and their phrases in
+    the text.
+  }];
+  let parameters = (ins EnumParameter<Quern_Recipe>:$recipe,
+                        ArrayRefParameter<"::mlir::NamedAttribute", "decisions">:$fields);
+  let assemblyFormat = "`<` $recipe `` custom<PlanFields>($fields) `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Returns the plan as one line for humans, for example "contraction: 16x32, 1 product by fma, …".
+    std::string text() const;
+    /// Returns the value of a field, or null.
+    ::mlir::Attribute field(::llvm::StringRef name) const;
+  }];
+}
+
 def Quern_KernelAttr : Quern_Attr<"Kernel", "kernel"> {
   let summary = "properties of a kernel, from `schedule` on";
   let description = [{
@@ -47,27 +75,28 @@ def Quern_KernelAttr : Quern_Attr<"Kernel", "kernel"> {
     unknown). `factors` = [size, divisor, size, divisor, …] multiplies them by ceil(sizes[size] / divisor) for each
     pair. Each call has its own `scratch_bytes` and shares `shared_bytes` with all calls of an execution, both aligned
     to 64. A device kernel has a `group_size`: the space counts groups of this many work-items, in sub-groups of
-    `sub_group_size` if the kernel depends on their size. `plan` describes the decisions of the recipe in one line;
-    `problem` is the function from which the kernel was made.
+    `sub_group_size` if the kernel depends on their size. `plan` has the decisions of the recipe; `problem` is the
+    function from which the kernel was made.
   }];
   let parameters = (ins
     OptionalParameter<"::mlir::DenseI64ArrayAttr">:$factors,
     Quern_Number<>:$group_size,
     Quern_Number<>:$ns_per_iteration,
-    StringRefParameter<"", "\"\"">:$plan,
+    OptionalParameter<"::quern::PlanAttr">:$plan,
     StringRefParameter<"", "\"\"">:$problem,
     Quern_Number<>:$scratch_bytes,
     Quern_Number<>:$shared_bytes,
     "int64_t":$space,
     Quern_Number<>:$sub_group_size
   );
-  let builders = [AttrBuilder<(ins "int64_t":$space, "::llvm::StringRef":$plan, "::llvm::StringRef":$problem,
+  let builders = [AttrBuilder<(ins "int64_t":$space, "::quern::PlanAttr":$plan, "::llvm::StringRef":$problem,
                                    CArg<"int64_t", "0">:$scratchBytes), [{
     return $_get($_ctxt, ::mlir::DenseI64ArrayAttr(), 0, 0, plan, problem, scratchBytes, 0, space, 0);
   }]>];
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
+    KernelAttr withProblem(::llvm::StringRef problem) const;
     KernelAttr withSharedBytes(int64_t bytes) const;
     KernelAttr withScratchBytes(int64_t bytes) const;
   }];

@@ -8,7 +8,6 @@
 #include "Targets/Spirv/Backend.h"
 
 using namespace quern;
-using namespace quern::schedule;
 
 std::unique_ptr<Backend> Backend::create(const Target &target) {
   switch (target.kind) {
@@ -20,18 +19,19 @@ std::unique_ptr<Backend> Backend::create(const Target &target) {
   llvm_unreachable("a kind of target without a backend");
 }
 
-Kernels Backend::schedule(const Problem &problem, const Target &target, std::string &whyNot) const {
-  llvm::SmallVector<std::string, 4> reasons(traits.schedules.size());
-  for (bool isLastResort : {false, true})
-    for (auto [schedule, reason] : llvm::zip_equal(traits.schedules, reasons)) {
-      if (isLastResort && !schedule.hasLastResort)
-        continue;
-      reason.clear();
-      if (Kernels kernels = schedule.run(problem, target, isLastResort, &reason); mlir::succeeded(kernels))
-        return kernels;
-    }
-  whyNot.clear();
-  for (auto [schedule, reason] : llvm::zip_equal(traits.schedules, reasons))
-    whyNot += (whyNot.empty() ? "" : "; ") + std::string(schedule.name) + ": " + reason;
-  return mlir::failure();
+MatchPtr Backend::match(const schedule::Problem &problem, const Target &target, std::string &whyNot) const {
+  MatchPtr fallback;
+  std::string reasons;
+  for (const TargetRecipe &recipe : traits.recipes) {
+    std::string reason;
+    MatchPtr match = recipe.match(problem, target, reason);
+    if (match && !match->isFallback())
+      return match;
+    if (!match)
+      reasons += (reasons.empty() ? "" : "; ") + std::string(recipe.name) + ": " + reason;
+    else if (!fallback)
+      fallback = std::move(match);
+  }
+  whyNot = std::move(reasons);
+  return fallback;
 }

@@ -12,7 +12,7 @@
 
 #include "Artifact/Artifact.h"
 #include "Desc/Target.h"
-#include "Schedule/Problem/Problem.h"
+#include "Schedule/Problem/Match.h"
 #include "Targets/CodeForm.h"
 #include "Targets/CodeListing.h"
 
@@ -24,14 +24,11 @@
 
 namespace quern {
 
-using Kernels = mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>>;
-
 /// A recipe, as used by a kind of target.
-struct Schedule {
+struct TargetRecipe {
   const char *name;
-  /// Schedules a problem. `isLastResort` is true if no recipe has scheduled it in a first round.
-  Kernels (*run)(const schedule::Problem &problem, const Target &target, bool isLastResort, std::string *whyNot);
-  bool hasLastResort; ///< true if some problems are faster by other recipes, and accepted only as a last resort
+  /// Returns a match, or null with a reason.
+  MatchPtr (*match)(const schedule::Problem &problem, const Target &target, std::string &whyNot);
 };
 
 /// Properties of all targets of a kind.
@@ -40,7 +37,7 @@ struct BackendTraits {
   const char *assemblyComment; ///< prefix of comments in its assembly
   /// True if runtime sizes are passed to a kernel by value; otherwise they are in the context of the execution.
   bool passesSizes;
-  llvm::ArrayRef<Schedule> schedules;
+  llvm::ArrayRef<TargetRecipe> recipes; ///< in the order in which they are preferred
 };
 
 /// The targets of one kind; for CPUs, of one architecture. Keeps data that lowering and code generation reuse between
@@ -50,10 +47,9 @@ public:
   static std::unique_ptr<Backend> create(const Target &target);
   virtual ~Backend() = default;
 
-  /// Creates kernels of `problem`, after it, by the first schedule that accepts it. If none does, those with a last
-  /// resort are tried again. `problem` is kept. Fails without a diagnostic if all schedules refuse; `whyNot` then has
-  /// the reason of each, in one line.
-  Kernels schedule(const schedule::Problem &problem, const Target &target, std::string &whyNot) const;
+  /// Returns the match of the first recipe for which it is not a fallback; otherwise the first fallback. Returns null
+  /// if no recipe supports the problem; `whyNot` then has the reason of each, in one line.
+  MatchPtr match(const schedule::Problem &problem, const Target &target, std::string &whyNot) const;
 
   /// Builds the data for `context`, which has all dialects loaded, that `lower` otherwise builds on its first call.
   virtual void prepare(mlir::MLIRContext &context) = 0;

@@ -253,8 +253,9 @@ LogicalResult lowerNaively(func::FuncOp problem, bool widen) {
   });
   int64_t scratchBytes = appendKernelArguments(problem, allocs);
   moveIntoSpace(problem);
-  problem->setAttr(KernelAttr::name,
-                   KernelAttr::get(problem.getContext(), /*space=*/1, "naive", problem.getName(), scratchBytes));
+  problem->setAttr(KernelAttr::name, KernelAttr::get(problem.getContext(), /*space=*/1,
+                                                     PlanAttr::get(problem.getContext(), Recipe::Naive, {}),
+                                                     problem.getName(), scratchBytes));
   problem.setName((problem.getName() + "_kernel").str());
   return convertToLoops(problem);
 }

@@ -11,13 +11,13 @@
 // RUN: quern-opt %t/runs.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=RUNS
 // RUN: quern-opt %t/runs.mlir --check --target=avx512_core
 // RUN: quern-opt %t/runs.mlir --check --target=avx2
-// MEAN: plan = "rows: {{.*}} 7 vectors wide, 16 lanes
+// MEAN: plan = <rows{{.*}}across_rows = 7, lanes = 16
 // MEAN: %[[LEFT:.*]] = arith.subi %c554, %{{.*}} : index
 // MEAN-NEXT: %[[ANY:.*]] = arith.cmpi sgt, %[[LEFT]], %c0 : index
 // MEAN-NEXT: %[[REACH:.*]] = arith.select %[[ANY]], %c96, %c0 : index
 // MEAN: %[[AT:.*]] = arith.addi %{{.*}}, %[[REACH]]
 // MEAN: vector.maskedload %{{.*}}[%[[AT]]]
-// RUNS: plan = "map: lines
+// RUNS: plan = <map, kind = "lines"
 // RUNS: %[[SOME:.*]] = arith.cmpi sgt, %{{.*}}, %c0 : index
 // RUNS: scf.if %[[SOME]]
 // RUNS: vector.maskedload

@@ -7,8 +7,8 @@
 // RUN: quern-opt %t/aliased.mlir --check
 // RUN: quern-opt %t/apart.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=APART --implicit-check-not=quern.scratch
 // RUN: quern-opt %t/apart.mlir --check
-// ALIASED: sweep 0 keeps a value in scratch
-// APART: sweep 0 keeps a value in the destination
+// ALIASED: keeps_value = 0, kept_in = "scratch"
+// APART: keeps_value = 0, kept_in = "the destination"
 
 //--- aliased.mlir
 #full = affine_map<(row, col) -> (row, col)>

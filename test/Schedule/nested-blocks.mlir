@@ -10,11 +10,11 @@
 // RUN: quern-opt %t/other.mlir --check --target=avx512_core
 // RUN: quern-opt %t/other.mlir --check --target=avx2
 // RUN: quern-opt %t/other.mlir --check --target=sse42
-// ROW: plan = "rows: 2 ops in 2 sweeps
+// ROW: plan = <rows, ops = 2, sweeps = 2
 // ROW-DAG: arith.divui %{{.*}}, %c16
 // ROW-DAG: arith.divui %{{.*}}, %c4
 // ROW-DAG: arith.remui %{{.*}}, %c4
-// OTHER: plan = "rows: 2 ops in 2 sweeps
+// OTHER: plan = <rows, ops = 2, sweeps = 2
 
 //--- row.mlir
 #id = affine_map<(a, b) -> (a, b)>

@@ -93,13 +93,12 @@ PeakKernel peakKernel(StringRef kind, const Target &target) {
              "i8> to " + many + "i32>\n";
   PeakKernel kernel;
   kernel.operations = 2.0 * static_cast<double>(lanes * packed * peakSums * peakSteps);
-  kernel.text =
-      "func.func @peak(%data: memref<64x" + element + ">, %result: memref<16x" + sum +
-      ">, %begin: index, %end: index) attributes {quern.kernel = #quern.kernel<plan = \"peak\", space = 1>} {\n"
-      "  %c0 = arith.constant 0 : index\n  %c1 = arith.constant 1 : index\n  %steps = arith.constant " +
-      std::to_string(peakSteps) + " : index\n  %zero = arith.constant dense<" + zero + "> : " + sums + "\n" + loads +
-      "  %r:" + std::to_string(peakSums) + " = scf.for %i = %c0 to %steps step %c1 iter_args(" + carried + ") -> (" +
-      types + ") {\n" + dots + "      scf.yield " + yielded + " : " + types + "\n  }\n";
+  kernel.text = "func.func @peak(%data: memref<64x" + element + ">, %result: memref<16x" + sum +
+                ">, %begin: index, %end: index) attributes {quern.kernel = #quern.kernel<space = 1>} {\n"
+                "  %c0 = arith.constant 0 : index\n  %c1 = arith.constant 1 : index\n  %steps = arith.constant " +
+                std::to_string(peakSteps) + " : index\n  %zero = arith.constant dense<" + zero + "> : " + sums + "\n" +
+                loads + "  %r:" + std::to_string(peakSums) + " = scf.for %i = %c0 to %steps step %c1 iter_args(" +
+                carried + ") -> (" + types + ") {\n" + dots + "      scf.yield " + yielded + " : " + types + "\n  }\n";
   for (int64_t i = 0; i < peakSums; ++i)
     kernel.text += "  vector.store %r#" + std::to_string(i) + ", %result[%c0] : memref<16x" + sum + ">, " + sums + "\n";
   kernel.text += "  return\n}\n";

@@ -147,6 +147,7 @@ LogicalResult generalize(func::FuncOp function) {
 void rewriteBy(func::FuncOp function, const FrozenRewritePatternSet &patterns) {
   GreedyRewriteConfig config;
   config.enableFolding(true);
+  config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled); // there is one block
   config.setMaxIterations(10 + static_cast<int64_t>(function.getBody().front().getOperations().size()));
   (void)applyPatternsGreedily(function, patterns, config);
 }

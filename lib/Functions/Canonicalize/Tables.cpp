@@ -34,9 +34,9 @@ bool areLoopsTold(linalg::GenericOp op, const OpOperand &table) {
 Result<void> readFlat(OpOperand &use, MemRefType type, Value flat) {
   auto op = dyn_cast<linalg::GenericOp>(use.getOwner());
   if (!op || !op.isDpsInput(&use))
-    return notTaken(use.getOwner(), "takes a view of a table of constants, or writes to one");
+    return unsupported(use.getOwner(), "takes a view of a table of constants, or writes to one");
   if (!areLoopsTold(op, use))
-    return notTaken(op, "has a loop whose extent only a table of constants determines");
+    return unsupported(op, "has a loop whose extent only a table of constants determines");
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   AffineMap &map = maps[use.getOperandNumber()];
   AffineExpr place = getAffineConstantExpr(0, op.getContext());
@@ -57,7 +57,7 @@ Result<void> functions::flattenTables(func::FuncOp function) {
     auto global = module.lookupSymbol<memref::GlobalOp>(get.getName());
     auto values = global ? dyn_cast_or_null<DenseElementsAttr>(global.getInitialValueAttr()) : DenseElementsAttr();
     if (!values)
-      return notTaken(get, "is a table without values");
+      return unsupported(get, "is a table without values");
     OpBuilder builder(get);
     const MemRefType type = get.getType();
     auto flatType = MemRefType::get({type.getNumElements()}, type.getElementType());

@@ -86,6 +86,8 @@ Upstream::Upstream(MLIRContext &context)
   simplify.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
   simplify.addPass(math::createMathExtendToSupportedTypes());
   simplify.addPass(memref::createResolveShapedTypeResultDimsPass());
-  simplify.addPass(createCanonicalizerPass());
+  GreedyRewriteConfig config;
+  config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled); // there is one block
+  simplify.addPass(createCanonicalizerPass(config));
   simplify.addPass(createCSEPass());
 }

@@ -101,7 +101,7 @@ Result<void> WriteOnce::followInit(linalg::LinalgOp op, OpOperand &init) {
   for (OpOperand *input : op.getDpsInputOperands())
     if (writesPart && isa<MemRefType>(input->get().getType()) && rootOf(input->get()) == buffer &&
         input->get() != init.get())
-      return notTaken(op, "reads one part of a buffer and writes another");
+      return unsupported(op, "reads one part of a buffer and writes another");
   if (!op.payloadUsesValueFromOperand(&init)) {
     HeldValue &written = writesPart && value ? *value : begin(buffer);
     written.isAccumulated |= writesPart && written.isCallers;
@@ -109,7 +109,7 @@ Result<void> WriteOnce::followInit(linalg::LinalgOp op, OpOperand &init) {
     return {};
   }
   if (!value)
-    return notTaken(op, "reads memory that nothing has written");
+    return unsupported(op, "reads memory that nothing has written");
   value->isAccumulated = true;
   value->writers.push_back(&init);
   return {};
@@ -121,7 +121,7 @@ Result<void> WriteOnce::follow(linalg::LinalgOp op) {
       continue;
     HeldValue *value = current(rootOf(input->get()));
     if (!value)
-      return notTaken(op, "reads memory that nothing has written");
+      return unsupported(op, "reads memory that nothing has written");
     value->readers.push_back(input);
   }
   for (OpOperand &init : op.getDpsInitsMutable())
@@ -141,8 +141,8 @@ Result<void> WriteOnce::checkUpdated(const SmallVectorImpl<HeldValue *> &ofBuffe
     if (ofBuffer.size() > 2 || ofBuffer[1]->writers.size() > 1 || reader->getOwner() != writer ||
         reader->get() != ofBuffer[1]->writers.front()->get() ||
         op.getMatchingIndexingMap(reader) != op.getMatchingIndexingMap(ofBuffer[1]->writers.front()))
-      return notTaken(writer, "writes an argument that ", nameAndLocationOf(reader->getOwner()),
-                      " reads before it, but not element for element");
+      return unsupported(writer, "writes an argument that ", nameAndLocationOf(reader->getOwner()),
+                         " reads before it, but not element for element");
   return {};
 }
 
@@ -154,7 +154,7 @@ Result<void> WriteOnce::moveTo(OpOperand &operand, Value memory) {
     return {};
   }
   if (buffer.getType() != memory.getType())
-    return notTaken(operand.getOwner(), "takes a view of a strided buffer that is written twice");
+    return unsupported(operand.getOwner(), "takes a view of a strided buffer that is written twice");
   SmallVector<Operation *> views;
   for (Value at = operand.get(); at != buffer; at = views.back()->getOperand(0))
     views.push_back(at.getDefiningOp());
@@ -256,7 +256,7 @@ Result<std::string> WriteOnce::run(unsigned results) {
     if (argument.getArgNumber() >= arguments.size() - results) {
       const bool hasElements = !llvm::is_contained(cast<MemRefType>(argument.getType()).getShape(), 0);
       if (held[argument].empty() && hasElements)
-        return notTaken(function, "has a result that it does not write");
+        return unsupported(function, "has a result that it does not write");
       uses += 'R';
       continue;
     }

@@ -17,6 +17,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/OwningOpRef.h"
 
 using namespace mlir;
 using namespace quern;
@@ -28,15 +29,21 @@ constexpr int none = -1;
 
 class Batch {
 public:
-  explicit Batch(const Problem &problem) : problem(problem) {}
+  explicit Batch(const Problem &problem) : original(problem.function), sizes(problem.sizes) {}
   /// Finds the loop of every op and the dim of every buffer. Returns false with a reason if there are none.
-  bool read(std::string &whyNot);
-  /// Creates the problem of one index after the original one.
+  bool read(const Problem &problem, std::string &whyNot);
+  /// Creates the problem of one index, in no module.
   func::FuncOp makeOne() const;
   func::FuncOp wrap(func::FuncOp kernel) const;
+  /// Returns the plan of the loop around a kernel.
+  PlanAttr planAround(PlanAttr plan) const {
+    return PlanBuilder(original, plan.getRecipe()).addSize(PlanField::Times, count).add(plan).get();
+  }
+
+  mutable func::FuncOp original; ///< the problem, a handle
 
 private:
-  std::optional<unsigned> loopOfFirst() const;
+  std::optional<unsigned> loopOfFirst(const Problem &problem) const;
   bool spread(linalg::LinalgOp op, unsigned loop, std::string &whyNot);
   std::optional<unsigned> loopBy(linalg::LinalgOp op) const;
   MemRefType without(Value memref) const;
@@ -48,7 +55,7 @@ private:
   SmallVector<int64_t> sizesOfOne() const;
   Value memoryFrom(OpBuilder &builder, Value memory, Value at, MemRefType type) const;
 
-  const Problem &problem;
+  schedule::ArgumentSizes sizes;
   Size count;                                  ///< extent of the loop; 0: not known yet
   llvm::DenseMap<Value, int> dims;             ///< dim of each buffer, or `none`
   llvm::DenseMap<Operation *, unsigned> loops; ///< loop of each op except fills
@@ -63,7 +70,7 @@ SmallVector<int> openDims(MemRefType type) {
 }
 
 /// Returns the outermost loop that indexes all operands of the first reduction.
-std::optional<unsigned> Batch::loopOfFirst() const {
+std::optional<unsigned> Batch::loopOfFirst(const Problem &problem) const {
   for (const ProblemOp &own : problem.ops) {
     linalg::LinalgOp op = own.op;
     if (!op.getNumReductionLoops())
@@ -121,12 +128,12 @@ std::optional<unsigned> Batch::loopBy(linalg::LinalgOp op) const {
   return std::nullopt;
 }
 
-bool Batch::read(std::string &whyNot) {
+bool Batch::read(const Problem &problem, std::string &whyNot) {
   if (!problem.whyNot.empty()) {
     whyNot = problem.whyNot;
     return false;
   }
-  std::optional<unsigned> first = loopOfFirst();
+  std::optional<unsigned> first = loopOfFirst(problem);
   if (!first) {
     whyNot = "no loop indexes all operands of a reduction";
     return false;
@@ -219,9 +226,8 @@ void Batch::cloneWithout(OpBuilder &builder, linalg::LinalgOp op, IRMapping &map
 }
 
 func::FuncOp Batch::makeOne() const {
-  func::FuncOp function = problem.function;
+  func::FuncOp function = original;
   OpBuilder builder(function.getContext());
-  builder.setInsertionPointAfter(function);
   SmallVector<Type> types;
   for (BlockArgument argument : function.getArguments())
     types.push_back(without(argument));
@@ -269,8 +275,8 @@ Value Batch::dimWithout(OpBuilder &builder, memref::DimOp dim, const IRMapping &
 /// Returns the entries of the execution's list of sizes that the open sizes of the single problem are.
 SmallVector<int64_t> Batch::sizesOfOne() const {
   SmallVector<int64_t> indices;
-  for (BlockArgument argument : problem.function.getArguments()) {
-    const auto layout = problem.sizes.layoutOf(argument);
+  for (BlockArgument argument : original.getArguments()) {
+    const auto layout = sizes.layoutOf(argument);
     const int without = dims.lookup_or(argument, none);
     auto add = [&](Size size) {
       if (size.isOpen())
@@ -287,7 +293,7 @@ SmallVector<int64_t> Batch::sizesOfOne() const {
 
 Size Batch::strideOf(Value argument) const {
   const int dim = dims.lookup_or(argument, none);
-  return dim == none ? Size() : problem.sizes.layoutOf(argument).strides[dim];
+  return dim == none ? Size() : sizes.layoutOf(argument).strides[dim];
 }
 
 /// Returns the kernel argument that starts at element `at` of `memory`.
@@ -307,14 +313,14 @@ func::FuncOp Batch::wrap(func::FuncOp kernel) const {
   auto own = attrOf<KernelAttr>(kernel);
   KernelTraits traits;
   traits.name = kernel.getName().str();
-  traits.plan = (count.text() + " times " + own.getPlan()).str();
+  traits.plan = planAround(own.getPlan());
   traits.space = own.getSpace();
   if (own.getFactors())
     llvm::append_range(traits.space.factors, own.getFactors().asArrayRef());
   traits.space.addLoop(count);
   traits.nsPerIteration = static_cast<double>(own.getNsPerIteration());
   traits.scratchBytes = own.getScratchBytes();
-  KernelFunction all = makeKernel(problem.function, problem.function, traits);
+  KernelFunction all = makeKernel(original, original, traits);
   Location loc = kernel.getLoc();
   OpBuilder builder(kernel.getContext());
   builder.setInsertionPointToEnd(&all.function.getBody().front());
@@ -345,7 +351,7 @@ func::FuncOp Batch::wrap(func::FuncOp kernel) const {
   const unsigned count = kernel.getNumArguments();
   for (unsigned i = 0; i < count - 2; ++i) {
     Value memory = all.function.getArgument(i);
-    const Size stride = i < problem.function.getNumArguments() ? strideOf(problem.function.getArgument(i)) : Size();
+    const Size stride = i < original.getNumArguments() ? strideOf(original.getArgument(i)) : Size();
     if (stride != 0) {
       Value at = arith::MulIOp::create(builder, loc, loop.getInductionVar(), index(stride));
       memory = memoryFrom(builder, memory, at, cast<MemRefType>(kernel.getArgument(i).getType()));
@@ -369,34 +375,39 @@ func::FuncOp Batch::wrap(func::FuncOp kernel) const {
   return all.function;
 }
 
+/// The match of one index, around whose kernel emission adds the loop.
+class BatchMatch final : public Match {
+public:
+  BatchMatch(Batch batch, OwningOpRef<func::FuncOp> single, MatchPtr one)
+      : Match(one->recipe), batch(std::move(batch)), single(std::move(single)), one(std::move(one)) {}
+  SmallVector<PlanAttr> plans() override { return {batch.planAround(one->plans().front())}; }
+  Kernels emit() override;
+
+private:
+  Batch batch;
+  OwningOpRef<func::FuncOp> single; ///< the problem of one index; outlives its match
+  MatchPtr one;
+};
+
+Kernels BatchMatch::emit() {
+  OpBuilder builder(batch.original);
+  builder.setInsertionPointAfter(batch.original);
+  builder.insert(single.get());
+  Kernels kernels = one->emit();
+  assert(kernels.size() == 1 && "one index of a batch has one kernel");
+  func::FuncOp all = batch.wrap(kernels.front());
+  kernels.front().erase();
+  single.get()->remove();
+  return {all};
+}
+
 } // namespace
 
-FailureOr<SmallVector<func::FuncOp>> quern::scheduleBatch(const Problem &problem, ScheduleOne one,
-                                                          std::string *whyNot) {
-  std::string reason;
+MatchPtr quern::matchBatch(const Problem &problem, MatchOne matchOne, std::string &whyNot) {
   Batch batch(problem);
-  auto fail = [&](const std::string &why) {
-    if (whyNot)
-      *whyNot = why;
-    return failure();
-  };
-  if (!batch.read(reason))
-    return fail(reason);
-  func::FuncOp single = batch.makeOne();
-  FailureOr<SmallVector<func::FuncOp>> kernels = one(Problem(single), &reason);
-  single.erase();
-  if (failed(kernels))
-    return fail(reason);
-  auto takesMore = [](func::FuncOp kernel) {
-    auto own = attrOf<KernelAttr>(kernel);
-    return own.getSharedBytes() || own.getGroupSize();
-  };
-  SmallVector<func::FuncOp> wrapped;
-  if (kernels->size() == 1 && !takesMore(kernels->front()))
-    wrapped.push_back(batch.wrap(kernels->front()));
-  for (func::FuncOp kernel : *kernels)
-    kernel.erase();
-  return wrapped.empty() ? FailureOr<SmallVector<func::FuncOp>>(fail("one index of a batch needs several kernels, "
-                                                                     "shared memory or work-groups"))
-                         : FailureOr<SmallVector<func::FuncOp>>(wrapped);
+  if (!batch.read(problem, whyNot))
+    return nullptr;
+  OwningOpRef<func::FuncOp> single(batch.makeOne());
+  MatchPtr one = matchOne(*single, whyNot);
+  return one ? std::make_unique<BatchMatch>(std::move(batch), std::move(single), std::move(one)) : nullptr;
 }

@@ -10,20 +10,17 @@
 #ifndef QUERN_SCHEDULE_BATCH_BATCH_H
 #define QUERN_SCHEDULE_BATCH_BATCH_H
 
-#include "Schedule/Problem/Problem.h"
-
-#include <string>
+#include "Schedule/Problem/Match.h"
 
 namespace quern {
 
-using ScheduleOne = llvm::function_ref<mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>>(const schedule::Problem &,
-                                                                                              std::string *)>;
+/// Matches the problem of one index.
+using MatchOne = llvm::function_ref<MatchPtr(const schedule::Problem &, std::string &whyNot)>;
 
-/// Schedules a problem whose ops share a loop that indexes every operand of its first reduction. `one` schedules the
-/// problem of one index of that loop; in the kernel's space, the iterations of each index follow those of the index
-/// before. Fails with a reason if there is no such loop or `one` fails.
-mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>> scheduleBatch(const schedule::Problem &problem, ScheduleOne one,
-                                                                     std::string *whyNot);
+/// Matches a problem whose ops share a loop that indexes every operand of its first reduction. In the kernel's space,
+/// the iterations of each index follow those of the index before. Returns null with a reason if there is no such loop
+/// or `matchOne` does; its matches have one kernel, without shared memory and work-groups.
+MatchPtr matchBatch(const schedule::Problem &problem, MatchOne matchOne, std::string &whyNot);
 
 } // namespace quern
 

@@ -13,12 +13,13 @@
 // independent groups of work-items along x, and its space counts groups. Its KernelAttr has its other properties
 // (KernelTraits). Arguments must not overlap, except for those that a recipe allows to share memory.
 //
-// A recipe that does not match fails without a diagnostic; `whyNot`, if given, then receives the reason in one line.
+// A recipe that does not support a problem returns no match (Problem/Match.h), but a one-line reason.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_BUILD_KERNEL_H
 #define QUERN_SCHEDULE_BUILD_KERNEL_H
 
+#include "IR/QuernDialect.h"
 #include "Schedule/Problem/Size.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -41,7 +42,8 @@ struct IterationSpace {
 
 /// Properties of a kernel, which its KernelAttr records.
 struct KernelTraits {
-  std::string name, plan;
+  std::string name;
+  PlanAttr plan;
   IterationSpace space;
   double nsPerIteration = 1;
   int64_t sharedBytes = 0, scratchBytes = 0; ///< 0: the kernel has no such argument

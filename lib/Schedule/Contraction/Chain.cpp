@@ -362,3 +362,13 @@ LogicalResult quern::schedule::contractions::readChain(const Problem &problem, C
                                                        std::string &whyNot) {
   return ChainReader(problem, chain, allowed, whyNot).read();
 }
+
+bool contractions::mayHaveSingleColumn(const Problem &problem) {
+  return llvm::any_of(problem.ops, [](const ProblemOp &own) { return llvm::is_contained(own.extents, Size(1)); });
+}
+
+bool contractions::hasOpenSizes(const Problem &problem) {
+  auto isOpen = [](Size size) { return size.isOpen(); };
+  return problem.sizes.count() ||
+         llvm::any_of(problem.ops, [&](const ProblemOp &own) { return llvm::any_of(own.extents, isOpen); });
+}

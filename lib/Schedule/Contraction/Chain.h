@@ -28,6 +28,9 @@ struct AllowedForms {
   bool panels = false;       ///< allows columns in an open number of panels, which chain.columns then counts
 };
 
+/// Reason to refuse a factor whose columns are strided.
+inline constexpr const char *stridedColumns = "a factor is strided along its columns";
+
 /// The element at `offset + row * rowStride + column * columnStride`. The stride of the rows may be open.
 struct TileAccess {
   mlir::Value base;
@@ -135,6 +138,11 @@ inline bool mayBeEqual(Size a, Size b) { return a == b || (a.isOpen() && b.isOpe
 /// gates, in the order of `product.sums`. The first product sets the rows of the chain, and its columns if they are 0.
 mlir::LogicalResult readProduct(const ProblemOp &op, Chain &chain, Product &product, AllowedForms allowed,
                                 llvm::SmallVectorImpl<TileAccess> &sumsOf, std::string &whyNot);
+
+/// Returns true if AllowedForms::singleColumn may make a difference to a problem: some loop has one index.
+bool mayHaveSingleColumn(const Problem &problem);
+/// Returns true if a size of a problem is open.
+bool hasOpenSizes(const Problem &problem);
 
 /// Reads a problem. Fails with a reason if it is not such a chain or has a form that `allowed` excludes.
 mlir::LogicalResult readChain(const Problem &problem, Chain &chain, AllowedForms allowed, std::string &whyNot);

@@ -13,7 +13,7 @@
 #define QUERN_SCHEDULE_CONTRACTION_CONTRACTION_H
 
 #include "Schedule/Build/CpuMemory.h"
-#include "Schedule/Problem/Problem.h"
+#include "Schedule/Problem/Match.h"
 
 namespace quern {
 
@@ -28,11 +28,11 @@ struct ContractionStrategy {
   }
 };
 
-/// Schedules `problem` as one kernel, as described in Build/Kernel.h. An argument that only elementwise ops read may
-/// share the memory of one of the same type and layout that they write.
-mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>> scheduleContraction(const schedule::Problem &problem,
-                                                                           const ContractionStrategy &strategy,
-                                                                           std::string *whyNot = nullptr);
+/// Matches `problem`. Emission creates one kernel, as described in Build/Kernel.h. An argument that only elementwise
+/// ops read may share the memory of one of the same type and layout that they write. Strided columns, which are read
+/// one by one, and single columns are a fallback, unless they are copied. Returns null with a one-line reason if the
+/// problem does not match.
+MatchPtr matchContraction(const schedule::Problem &problem, const ContractionStrategy &strategy, std::string &whyNot);
 
 } // namespace quern
 

@@ -343,7 +343,7 @@ LogicalResult ProductReader::checkStride() {
   if (!product.isStrided() && product.taken == 1 && !hasWhole())
     product.columnStride = std::exchange(product.packed, 1);
   if ((product.isStrided() && !allowed.strided) || !(product.isStrided() || hasWhole()))
-    return fail("a factor is strided along its columns");
+    return fail(stridedColumns);
   return success();
 }
 

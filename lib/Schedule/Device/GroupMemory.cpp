@@ -14,6 +14,11 @@ Type quern::groupMemoryType(Type element) {
   return isNarrow ? Type(IntegerType::get(element.getContext(), element.getIntOrFloatBitWidth())) : element;
 }
 
+int64_t quern::addGroupMemory(int64_t bytes, int64_t elements, Type element) {
+  return static_cast<int64_t>(llvm::alignTo(static_cast<uint64_t>(bytes), 16)) +
+         elements * static_cast<int64_t>(llvm::divideCeil(element.getIntOrFloatBitWidth(), 8));
+}
+
 Value quern::groupMemory(OpBuilder &builder, KernelFunction &kernel, int64_t elements, Type element, int64_t number) {
   func::FuncOp function = kernel.function;
   std::string name = (function.getName() + "_shared" + Twine(number)).str();

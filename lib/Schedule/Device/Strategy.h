@@ -8,6 +8,7 @@
 #include "llvm/ADT/SmallVector.h"
 
 #include <cstdint>
+#include <string>
 
 namespace quern {
 
@@ -21,6 +22,21 @@ struct DeviceStrategy {
 #include "Schedule/Device/Strategy.def"
   }
 };
+
+/// Returns the strategy of a fallback, whose kernels need no group memory.
+inline DeviceStrategy withoutGroupMemory(DeviceStrategy strategy) {
+  strategy.groupMemoryBytes = 0;
+  return strategy;
+}
+
+/// Returns true if a kernel's group memory fits the device; otherwise sets the reason.
+inline bool fitsGroupMemory(int64_t bytes, const DeviceStrategy &strategy, std::string &whyNot) {
+  if (bytes <= strategy.groupMemoryBytes)
+    return true;
+  whyNot = "the kernel uses " + std::to_string(bytes) + " bytes of group memory; the device has " +
+           std::to_string(strategy.groupMemoryBytes);
+  return false;
+}
 
 } // namespace quern
 

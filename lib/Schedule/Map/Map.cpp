@@ -14,24 +14,24 @@
 using namespace mlir;
 using namespace quern;
 using namespace quern::schedule;
+using namespace quern::schedule::maps;
 
-FailureOr<SmallVector<func::FuncOp>> quern::scheduleMap(const Problem &problem, const MapStrategy &strategy,
-                                                        std::string *whyNot) {
-  std::string reason;
-  maps::MapProblem map;
-  auto refuse = [&] {
-    if (whyNot)
-      *whyNot = reason;
-    return failure();
-  };
-  if (failed(maps::readMap(problem, map, reason)))
-    return refuse();
-  maps::MapPlan plan(map, strategy);
-  if (map.hasOpenSizes()) {
-    if (failed(maps::planOpen(plan, reason)))
-      return refuse();
-    return SmallVector<func::FuncOp>{maps::VariantEmitter(plan).emit()};
-  }
-  maps::planMap(plan);
-  return SmallVector<func::FuncOp>{maps::MapEmitter(plan).emit()};
+namespace {
+
+struct MapMatch final : SingleMatch<MapProblem, MapPlan, MapStrategy> {
+  using SingleMatch::SingleMatch;
+  Kernels emit() override { return {chain.hasOpenSizes() ? VariantEmitter(plan).emit() : MapEmitter(plan).emit()}; }
+};
+
+} // namespace
+
+MatchPtr quern::matchMap(const Problem &problem, const MapStrategy &strategy, std::string &whyNot) {
+  auto match = std::make_unique<MapMatch>(Recipe::Map, strategy);
+  if (failed(readMap(problem, match->chain, whyNot)))
+    return nullptr;
+  if (!match->chain.hasOpenSizes())
+    planMap(match->plan);
+  else if (failed(planOpen(match->plan, whyNot)))
+    return nullptr;
+  return match;
 }

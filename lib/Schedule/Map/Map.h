@@ -13,7 +13,7 @@
 #define QUERN_SCHEDULE_MAP_MAP_H
 
 #include "Schedule/Build/CpuMemory.h"
-#include "Schedule/Problem/Problem.h"
+#include "Schedule/Problem/Match.h"
 
 namespace quern {
 
@@ -28,10 +28,9 @@ struct MapStrategy {
   }
 };
 
-/// Schedules `problem` as one kernel, as described in Build/Kernel.h. An input with the destination's layout and
-/// element size may share its memory.
-mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>>
-scheduleMap(const schedule::Problem &problem, const MapStrategy &strategy, std::string *whyNot = nullptr);
+/// Matches `problem`. Emission creates one kernel, as described in Build/Kernel.h. An input with the destination's
+/// layout and element size may share its memory. Returns null with a one-line reason if the function is not a map.
+MatchPtr matchMap(const schedule::Problem &problem, const MapStrategy &strategy, std::string &whyNot);
 
 } // namespace quern
 

@@ -2,39 +2,76 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-//
-// Matches, plans and emits. Only the last step writes IR, and it cannot fail.
-//
-//===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Rows.h"
 
-#include "IR/QuernDialect.h"
 #include "Schedule/Rows/Cpu/Emitter.h"
+
+#include "mlir/IR/OwningOpRef.h"
 
 using namespace mlir;
 using namespace quern;
 using namespace quern::schedule;
+using namespace quern::schedule::rows;
 
-static FailureOr<SmallVector<func::FuncOp>> scheduleChain(const Problem &problem, const RowsStrategy &strategy,
-                                                          std::string *whyNot) {
-  std::string reason;
-  rows::RowChain chain;
-  rows::RowPlan plan(chain, strategy);
-  if (failed(rows::matchRowChain(problem, chain, reason)) || failed(rows::planRows(plan, reason))) {
-    if (whyNot)
-      *whyNot = reason;
-    return failure();
+namespace {
+
+/// A chain of a problem and its plan.
+struct PlannedChain {
+  explicit PlannedChain(const RowsStrategy &strategy) : plan(chain, strategy) {}
+  LogicalResult read(const Problem &problem, std::string &whyNot) {
+    return success(succeeded(matchRowChain(problem, chain, whyNot)) && succeeded(planRows(plan, whyNot)));
   }
-  if (plan.vectors.wholeRows)
-    return SmallVector<func::FuncOp>{rows::WholeRowEmitter(plan).emit(problem.function)};
-  SmallVector<func::FuncOp> kernels{rows::SweepEmitter(plan, 0).emit(problem.function)};
-  for (int sweep = 1; plan.space.isSplit() && sweep < plan.sweeps; ++sweep)
-    kernels.push_back(rows::SweepEmitter(plan, sweep).emit(kernels.back()));
+  /// Appends the kernels after those in `kernels`, which follow `problem`.
+  void emit(func::FuncOp problem, Kernels &kernels);
+
+  OwningOpRef<func::FuncOp> part; ///< the function of the chain, if it is only a part of the problem
+  RowChain chain;
+  RowPlan plan;
+};
+
+class RowsMatch final : public Match {
+public:
+  explicit RowsMatch(func::FuncOp problem) : Match(Recipe::Rows), problem(problem) {}
+  SmallVector<PlanAttr> plans() override;
+  Kernels emit() override;
+
+  func::FuncOp problem;
+  SmallVector<std::unique_ptr<PlannedChain>, 2> chains;
+};
+
+void PlannedChain::emit(func::FuncOp problem, Kernels &kernels) {
+  auto last = [&]() -> Operation * { return kernels.empty() ? problem : kernels.back(); };
+  if (plan.vectors.wholeRows) {
+    kernels.push_back(WholeRowEmitter(plan).emit(last()));
+    return;
+  }
+  for (int sweep = 0; sweep < (plan.space.isSplit() ? plan.sweeps : 1); ++sweep)
+    kernels.push_back(SweepEmitter(plan, sweep).emit(last()));
+}
+
+SmallVector<PlanAttr> RowsMatch::plans() {
+  SmallVector<PlanAttr> plans;
+  for (const auto &chain : chains)
+    for (int sweep = 0; sweep < (chain->plan.space.isSplit() ? chain->plan.sweeps : 1); ++sweep)
+      plans.push_back(chain->plan.attribute(sweep));
+  return plans;
+}
+
+Kernels RowsMatch::emit() {
+  Kernels kernels;
+  for (const auto &chain : chains)
+    chain->emit(problem, kernels);
+  // A launch program calls kernels by the name of their problem.
+  for (func::FuncOp kernel : kernels)
+    if (auto attribute = attrOf<KernelAttr>(kernel); attribute.getProblem() != problem.getName())
+      kernel->setAttr(KernelAttr::name, attribute.withProblem(problem.getName()));
   return kernels;
 }
 
 /// Returns a fill of an argument that another op overwrites, at least partly; null if there is none.
-static linalg::FillOp overwrittenFill(func::FuncOp problem) {
+linalg::FillOp overwrittenFill(func::FuncOp problem) {
+  if (!problem.getBody().hasOneBlock())
+    return {};
   for (auto fill : problem.getBody().front().getOps<linalg::FillOp>()) {
     Value filled = fill.getOutputs()[0];
     bool isOverwritten = llvm::any_of(filled.getUsers(), [&](Operation *user) {
@@ -47,49 +84,35 @@ static linalg::FillOp overwrittenFill(func::FuncOp problem) {
   return {};
 }
 
-/// Sets the name of the problem in the kernel's attribute, because a launch program calls kernels by these names.
-static void setProblem(func::FuncOp kernel, StringRef problem) {
-  auto own = attrOf<KernelAttr>(kernel);
-  kernel->setAttr(KernelAttr::name,
-                  KernelAttr::get(kernel.getContext(), own.getFactors(), own.getGroupSize(), own.getNsPerIteration(),
-                                  own.getPlan(), problem, own.getScratchBytes(), own.getSharedBytes(), own.getSpace(),
-                                  own.getSubGroupSize()));
-}
-
-/// Schedules two chains instead of one: the fill, then everything else.
-static FailureOr<SmallVector<func::FuncOp>> scheduleBehindFill(func::FuncOp problem, linalg::FillOp fill,
-                                                               const RowsStrategy &strategy, std::string *whyNot) {
-  OpBuilder builder(problem);
-  builder.setInsertionPointAfter(problem);
+/// Returns copies of a problem: with only the fill, and without it.
+std::pair<func::FuncOp, func::FuncOp> splitFill(func::FuncOp problem, linalg::FillOp fill) {
   IRMapping toFirst, toSecond;
-  auto first = cast<func::FuncOp>(builder.clone(*problem, toFirst)),
-       second = cast<func::FuncOp>(builder.clone(*problem, toSecond));
+  auto first = cast<func::FuncOp>(problem->clone(toFirst)), second = cast<func::FuncOp>(problem->clone(toSecond));
   first.setName((problem.getName() + "_fill").str());
   auto ops = llvm::to_vector(llvm::make_pointer_range(first.getBody().front().without_terminator()));
   for (Operation *op : llvm::reverse(ops))
     if (op != toFirst.lookup(fill.getOperation()) && op->use_empty())
       op->erase();
   toSecond.lookup(fill.getOperation())->erase();
-  SmallVector<func::FuncOp> kernels;
-  bool isScheduled = true;
-  for (func::FuncOp part : {first, second}) {
-    auto scheduled = scheduleChain(part, strategy, isScheduled ? whyNot : nullptr);
-    isScheduled &= succeeded(scheduled);
-    if (succeeded(scheduled))
-      kernels.append(*scheduled);
-    part.erase();
-  }
-  for (func::FuncOp kernel : kernels)
-    setProblem(kernel, problem.getName());
-  if (isScheduled)
-    return kernels;
-  for (func::FuncOp kernel : kernels)
-    kernel.erase();
-  return failure();
+  return {first, second};
 }
 
-FailureOr<SmallVector<func::FuncOp>> quern::scheduleRows(const Problem &problem, const RowsStrategy &strategy,
-                                                         std::string *whyNot) {
-  linalg::FillOp fill = problem.function.getBody().hasOneBlock() ? overwrittenFill(problem.function) : linalg::FillOp();
-  return fill ? scheduleBehindFill(problem.function, fill, strategy, whyNot) : scheduleChain(problem, strategy, whyNot);
+} // namespace
+
+MatchPtr quern::matchRows(const Problem &problem, const RowsStrategy &strategy, std::string &whyNot) {
+  auto match = std::make_unique<RowsMatch>(problem.function);
+  auto add = [&](const Problem &part) {
+    match->chains.push_back(std::make_unique<PlannedChain>(strategy));
+    return succeeded(match->chains.back()->read(part, whyNot));
+  };
+  linalg::FillOp fill = overwrittenFill(problem.function);
+  if (!fill)
+    return add(problem) ? std::move(match) : nullptr;
+  auto [first, second] = splitFill(problem.function, fill);
+  OwningOpRef<func::FuncOp> ofFirst(first), ofSecond(second);
+  if (!add(first) || !add(second))
+    return nullptr;
+  match->chains[0]->part = std::move(ofFirst);
+  match->chains[1]->part = std::move(ofSecond);
+  return match;
 }

@@ -14,7 +14,7 @@
 #define QUERN_SCHEDULE_ROWS_ROWS_H
 
 #include "Schedule/Build/CpuMemory.h"
-#include "Schedule/Problem/Problem.h"
+#include "Schedule/Problem/Match.h"
 
 namespace quern {
 
@@ -29,10 +29,10 @@ struct RowsStrategy {
   }
 };
 
-/// Schedules `problem` as described in Build/Kernel.h. A fill of an argument that a later op overwrites becomes a
-/// separate first kernel, `@<name>_fill_kernel`. Arguments of one type and layout may share memory.
-mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>>
-scheduleRows(const schedule::Problem &problem, const RowsStrategy &strategy, std::string *whyNot = nullptr);
+/// Matches `problem`. Emission creates the kernels that Build/Kernel.h describes. A fill of an argument that a later op
+/// overwrites becomes a separate first kernel, `@<name>_fill_kernel`. Arguments of one type and layout may share
+/// memory. Returns null with a one-line reason if the chain does not match.
+MatchPtr matchRows(const schedule::Problem &problem, const RowsStrategy &strategy, std::string &whyNot);
 
 } // namespace quern
 

@@ -12,42 +12,42 @@
 
 using namespace mlir;
 using namespace quern;
-using namespace quern::schedule;
 
 namespace {
 
-Kernels runMap(const Problem &problem, const Target &target, bool, std::string *whyNot) {
-  return scheduleMap(problem, mapStrategyFor(target), whyNot);
+MatchPtr matchMapFor(const schedule::Problem &problem, const Target &target, std::string &whyNot) {
+  return matchMap(problem, mapStrategyFor(target), whyNot);
 }
 
-Kernels runContraction(const Problem &problem, const Target &target, bool isLastResort, std::string *whyNot) {
-  ContractionStrategy strategy = contractionStrategyFor(target);
-  strategy.isLastResort = isLastResort;
-  return scheduleContraction(problem, strategy, whyNot);
+MatchPtr matchContractionFor(const schedule::Problem &problem, const Target &target, std::string &whyNot) {
+  return matchContraction(problem, contractionStrategyFor(target), whyNot);
 }
 
-/// Schedules nested batches, down to one product.
-Kernels runBatch(const Problem &problem, const Target &target, bool, std::string *whyNot) {
-  auto one = [&](const Problem &inner, std::string *why) -> Kernels {
-    Kernels kernels = runContraction(inner, target, /*isLastResort=*/false, why);
-    return succeeded(kernels) ? kernels : runBatch(inner, target, false, nullptr);
+/// Matches nested batches, down to one product.
+MatchPtr matchBatchFor(const schedule::Problem &problem, const Target &target, std::string &whyNot) {
+  auto matchOne = [&](const schedule::Problem &inner, std::string &why) -> MatchPtr {
+    MatchPtr one = matchContractionFor(inner, target, why);
+    if (one && !one->isFallback())
+      return one;
+    if (one)
+      why = one->whyFallback;
+    std::string whyNotNested;
+    return matchBatchFor(inner, target, whyNotNested);
   };
-  return scheduleBatch(problem, one, whyNot);
+  return matchBatch(problem, matchOne, whyNot);
 }
 
-Kernels runRows(const Problem &problem, const Target &target, bool, std::string *whyNot) {
-  return scheduleRows(problem, rowsStrategyFor(target), whyNot);
+MatchPtr matchRowsFor(const schedule::Problem &problem, const Target &target, std::string &whyNot) {
+  return matchRows(problem, rowsStrategyFor(target), whyNot);
 }
 
 /// Contraction precedes rows, which treats a sum of products as an ordinary reduction.
-constexpr Schedule schedules[] = {{"map", runMap, false},
-                                  {"contraction", runContraction, true},
-                                  {"batch", runBatch, false},
-                                  {"rows", runRows, false}};
+constexpr TargetRecipe recipes[] = {
+    {"map", matchMapFor}, {"contraction", matchContractionFor}, {"batch", matchBatchFor}, {"rows", matchRowsFor}};
 
 } // namespace
 
 std::unique_ptr<Backend> quern::createCpuBackend(CpuArch arch) {
   return std::make_unique<BackendOf<CpuLowering, CpuCodegen>>(
-      BackendTraits{CodeKind::ElfObject, architectureOf(arch).assemblyComment, /*passesSizes=*/false, schedules});
+      BackendTraits{CodeKind::ElfObject, architectureOf(arch).assemblyComment, /*passesSizes=*/false, recipes});
 }

@@ -17,6 +17,9 @@
 
 namespace quern {
 
+/// Returns true for a memref of half bytes.
+bool isPacked(mlir::Type type);
+
 /// Rewrites elementwise linalg ops on memrefs of half bytes to iterate over pairs. The loop along which the halves of a
 /// byte are adjacent has half the extent, operands that are contiguous along it are accessed as integers of twice the
 /// width, and the body computes twice. Leaves a module unchanged if an op that writes half bytes cannot be rewritten;

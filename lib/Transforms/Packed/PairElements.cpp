@@ -22,12 +22,12 @@
 using namespace mlir;
 using namespace quern;
 
-namespace {
-
-bool isPacked(Type type) {
+bool quern::isPacked(Type type) {
   auto memref = dyn_cast<MemRefType>(type);
   return memref && memref.getElementType().isIntOrFloat() && memref.getElementTypeBitWidth() == 4;
 }
+
+namespace {
 
 /// The result of a map after a loop was changed to iterate over pairs.
 struct Halved {

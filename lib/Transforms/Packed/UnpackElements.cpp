@@ -22,11 +22,6 @@ using namespace quern;
 
 namespace {
 
-bool isPacked(Type type) {
-  auto memref = dyn_cast<MemRefType>(type);
-  return memref && memref.getElementType().isIntOrFloat() && memref.getElementTypeBitWidth() == 4;
-}
-
 bool isView(Operation *op) {
   return isa<memref::SubViewOp, memref::ExpandShapeOp, memref::CollapseShapeOp, memref::CastOp>(op);
 }

@@ -7,7 +7,7 @@
 // RUN: quern-opt %s --check --target=avx512_core
 // RUN: quern-opt %s --check --target=avx2
 // RUN: quern-opt %s --check --target=sse42
-// CHECK: plan = "contraction: 16x512, 2 products by fma into 1 accumulator, 1 loop over K; blocks of 6x4 vectors and of 5 rows, 8 tiles of 64 columns x 1 chunks, prefetch
+// CHECK: plan = <contraction, rows = 16, columns = 512, products = 2, dot = "fma", accumulators = 1, k_loops = 1, block_rows = 6, block_vectors = 4, short_block_rows = 5, tiles = 8, tile_width = 64, chunks = 1, prefetches
 // CHECK-COUNT-4: vector.load %arg4
 // CHECK: scf.for %{{.*}} = %c0 to %c2 step %c1 iter_args
 // CHECK: memref.prefetch {{.*}} locality<3>

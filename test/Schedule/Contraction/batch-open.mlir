@@ -8,7 +8,7 @@
 // RUN: quern-opt %s --check --sizes=4,1,32,4,4,1,48 --target=sse42
 // CHECK: func.func @scores_kernel
 // CHECK-SAME: factors = [1, {{[0-9]+}}, 0, 1]
-// CHECK-SAME: plan = "? times contraction: ?x48
+// CHECK-SAME: plan = <contraction, times = "?", rows = "?", columns = 48
 // CHECK: %[[ROWS:.*]] = memref.load %{{.*}}[%c1
 // CHECK: %[[OF_ONE:.*]] = arith.divui
 // CHECK: %[[OF_ALL:.*]] = arith.muli %{{.*}}, %[[OF_ONE]]

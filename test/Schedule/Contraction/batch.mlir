@@ -5,7 +5,7 @@
 // RUN: quern-opt %s --check
 // RUN: quern-opt %s --check --target=sse42
 // CHECK: func.func @scores_kernel
-// CHECK-SAME: plan = "3 times contraction: {{.*}}problem = "scores"
+// CHECK-SAME: plan = <contraction, times = 3, {{.*}}problem = "scores"
 // CHECK: %[[FIRST:.*]] = arith.divui
 // CHECK: %[[LAST:.*]] = arith.divui
 // CHECK: scf.for %{{.*}} = %[[FIRST]] to %[[LAST]] step %c1{{.*}} {

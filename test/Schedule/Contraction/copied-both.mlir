@@ -24,8 +24,8 @@
 // RUN: quern-opt %t.rounded --schedule --target=avx512_core_bf16:l2=128 | FileCheck %s --check-prefix=ROUNDED
 // RUN: quern-opt %t.rounded --check --target=avx512_core_bf16:l2=128
 // RUN: quern-opt %t.rounded --check --target=avx512_core:l2=128
-// CHECK: 90x333, 1 product by fma
-// CHECK-SAME: factors copied by 151 steps along K for up to {{[0-9]+}} tiles, masked tail
+// CHECK: rows = 90, columns = 333, products = 1, dot = "fma"
+// CHECK-SAME: copied = "factors", copied_steps = 151, shared_tiles = {{[0-9]+}}, tail = "masked"
 // CHECK: scf.for %[[K:.*]] = %c0 to %c301 step %c151 {
 // CHECK: scf.for %{{.*}} = %[[K]] to %[[END:.*]] step %c1 {
 // CHECK: scf.for %{{.*}} = %c0 to %{{.*}} step %c16 {
@@ -38,19 +38,19 @@
 // CHECK: %{{.*}}:26 = scf.for %{{.*}} = %[[K]] to %[[END]] step %c1 iter_args
 // CHECK-NOT: vector.maskedload
 // CHECK-COUNT-26: math.fma
-// TILES: factors copied by 151 steps along K for up to {{.*}} tiles
-// PAIRS: 1 product by dots of bf16 pairs
-// PAIRS-SAME: factors copied in pairs by 151 steps along K
+// TILES: copied = "factors", copied_steps = 151, shared_tiles = {{.*}}
+// PAIRS: products = 1, dot = "dots of bf16 pairs"
+// PAIRS-SAME: copied = "factors", in_pairs, copied_steps = 151
 // PAIRS: arith.extui {{.*}} : vector<16xi16> to vector<16xi32>
 // PAIRS: %{{.*}}:20 = scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c1 iter_args
 // PAIRS: vector.load {{.*}} vector<2xbf16>
 // PAIRS: vector.contract
-// WIDE: factors copied by 101 steps along K
+// WIDE: copied = "factors", copied_steps = 101
 // WIDE: arith.extf {{.*}} : vector<16xbf16> to vector<16xf32>
 // WIDE: %{{.*}} = scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c1 iter_args
 // WIDE-NOT: arith.extf
 // WIDE: math.fma
-// ROUNDED: 1 product by dots of bf16 pairs
+// ROUNDED: products = 1, dot = "dots of bf16 pairs"
 // ROUNDED: arith.truncf {{.*}} : vector<16xf32> to vector<16xbf16>
 // ROUNDED: %{{.*}}:26 = scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c1 iter_args
 // ROUNDED-NOT: arith.truncf

@@ -3,8 +3,8 @@
 // REQUIRES: compiler
 // RUN: quern-opt %s --quern-schedule-contraction="slice-bytes=1024 max-stream-stride-bytes=16 min-copy-rows=2" --check --target=avx512_core
 // RUN: quern-opt %s --quern-schedule-contraction="slice-bytes=1024 max-stream-stride-bytes=16 min-copy-rows=2" --target=avx512_core | FileCheck %s
-// CHECK: 1 product by fma
-// CHECK-SAME: rhs copied by
+// CHECK: products = 1, dot = "fma"
+// CHECK-SAME: copied = "rhs", copied_steps =
 // CHECK: vector.load {{.*}} : memref<{{.*}}xf16>, vector<32xf16>
 // CHECK-NOT: arith.extf
 // CHECK: vector.store {{.*}} : memref<{{.*}}xf16>, vector<32xf16>

@@ -11,7 +11,7 @@
 // RUN: quern-opt %t --schedule --target=avx512_core:l2=128 | FileCheck %s --check-prefix=APART
 // RUN: quern-opt %t --check --target=avx512_core:l2=128
 // RUN: quern-opt %t --check --target=avx2
-// CHECK: blocks of 13x2 vectors and of 12 rows, 11 tiles of 32 columns x 1 chunks, rhs copied by 100 steps along K, 1 operations after it over scratch, masked tail
+// CHECK: block_rows = 13, block_vectors = 2, short_block_rows = 12, tiles = 11, tile_width = 32, chunks = 1, copied = "rhs", copied_steps = 100, epilogue_ops = 1, epilogue_place = "over scratch", tail = "masked"
 // CHECK: scf.for %{{.*}} = %arg4 to %arg5 step %c1 {
 // CHECK: vector.store
 // CHECK: scf.for %[[K:.*]] = %c0 to %c300 step %c100 {
@@ -21,8 +21,8 @@
 // CHECK: scf.for %{{.*}} = %c0 to %c6 step %c1 {
 // CHECK: %{{.*}}:26 = scf.for %{{.*}} = %[[K]] to %[[END]] step %c1 iter_args
 // CHECK-COUNT-26: math.fma
-// NEAR-NOT: rhs copied
-// APART: rhs copied by 100 steps along K
+// NEAR-NOT: copied = "rhs"
+// APART: copied = "rhs", copied_steps = 100
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>

@@ -4,8 +4,8 @@
 // RUN: quern-opt %s --quern-schedule-contraction="target=neon" | FileCheck %s --check-prefix=ALL
 // RUN: quern-opt %s --quern-schedule-contraction="target=neon registers=17" | FileCheck %s --check-prefix=FEW
 // RUN: quern-opt %s --quern-schedule-contraction="registers=17" --check
-// ALL: blocks of 1x20 vectors
-// FEW: blocks of 1x12 vectors
+// ALL: block_rows = 1, block_vectors = 20
+// FEW: block_rows = 1, block_vectors = 12
 func.func @sums(%a: memref<1x64xf32>, %b: memref<4x64x100xf32>, %c: memref<1x100xf32>) {
   %zero = arith.constant 0.0 : f32
   %sums = memref.alloc() : memref<1x4x100xf32>

@@ -13,7 +13,7 @@
 // TIME: run: {{[0-9.]+}} us, {{[0-9.]+}} operations/ns, {{[0-9.]+}} % of the peak of f32, {{[0-9.]+}}
 // PEAK: time: the peak is f32, f64, bf16 or int8, not 'f16'
 // CHECK: func.func @gemm_kernel(%[[A:[^:]*]]: memref<262144xf32>, %[[B:[^:]*]]: memref<262144xf32>, %[[BIAS:[^:]*]]: memref<512xf32>, %[[DST:[^:]*]]: memref<262144xf32>, %[[SCRATCH:[^:]*]]: memref<?xi8> {quern.scratch}
-// CHECK-SAME: plan = "contraction: 512x512, 1 product by fma into 1 accumulator, 1 loop over K; blocks of 6x4 vectors and of 5 rows, 8 tiles of 64 columns x 8 chunks, {{[0-9]+}} operations after it over scratch"
+// CHECK-SAME: plan = <contraction, rows = 512, columns = 512, products = 1, dot = "fma", accumulators = 1, k_loops = 1, block_rows = 6, block_vectors = 4, short_block_rows = 5, tiles = 8, tile_width = 64, chunks = 8, epilogue_ops = {{[0-9]+}}, epilogue_place = "over scratch">
 // CHECK-SAME: space = 64
 // CHECK: %[[SUMS:.*]]:24 = scf.for %{{.*}} = %c0 to %c512 step %c1 iter_args
 // CHECK-COUNT-4: vector.load %[[B]]

@@ -6,8 +6,8 @@
 // RUN: quern-opt %s --check --target=avx512_core
 // RUN: quern-opt %s --check --target=avx2
 // RUN: quern-opt %s --check --target=sse42
-// CHECK: plan = "contraction: 5x200, 1 product by fma into 1 accumulator, 1 loop over K; blocks of 5x4 vectors, 4 tiles of 64 columns
-// CHECK-SAME: over scratch, masked tail"
+// CHECK: plan = <contraction, rows = 5, columns = 200, products = 1, dot = "fma", accumulators = 1, k_loops = 1, block_rows = 5, block_vectors = 4, tiles = 4, tile_width = 64
+// CHECK-SAME: epilogue_place = "over scratch", tail = "masked">
 // CHECK: %[[TILE:.*]] = arith.muli %{{.*}}, %c1280
 // CHECK: %[[NEXT:.*]] = arith.addi %[[TILE]], %c640
 // CHECK: %[[THIRD:.*]] = arith.select %{{.*}}, %[[NEXT]], %[[TILE]] : index

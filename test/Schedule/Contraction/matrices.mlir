@@ -8,7 +8,7 @@
 // RUN: sed 's/memref<40x/memref<3x/g' %s | quern-opt --schedule --target=avx512_core_amx | FileCheck %s --check-prefix=FEW
 // RUN: quern-opt %s --schedule --target=avx512_core_bf16 | FileCheck %s --check-prefix=DOTS
 // RUN: quern-opt %s --check --target=native
-// CHECK: plan = "contraction: 40x64, 1 product by matrices of bf16 pairs into 1 accumulator, 1 loop over K; blocks of 2x2 matrices of 14 rows, 1 tiles of 64 columns x 1 chunks
+// CHECK: plan = <contraction, rows = 40, columns = 64, products = 1, dot = "matrices of bf16 pairs", accumulators = 1, k_loops = 1, block_rows = 2, block_matrices = 2, matrix_rows = 14, tiles = 1, tile_width = 64, chunks = 1
 // CHECK: llvm.call_intrinsic "llvm.x86.ldtilecfg"
 // CHECK: scf.for %{{.*}} = %arg5 to %arg6 step %c1 {
 // CHECK: vector.maskedload {{.*}} : memref<2880xbf16>, vector<32xi1>, vector<32xbf16> into vector<32xbf16>
@@ -34,8 +34,8 @@
 // ASM: jl
 // ASM: tilestored %tmm0
 // ASM: tilerelease
-// FEW: by dots of bf16 pairs
-// DOTS: by dots of bf16 pairs
+// FEW: dot = "dots of bf16 pairs"
+// DOTS: dot = "dots of bf16 pairs"
 #x = affine_map<(n, p, v, k, j) -> (n, k * 2 + j)>
 #w = affine_map<(n, p, v, k, j) -> (p, k, v, j)>
 #acc = affine_map<(n, p, v, k, j) -> (n, p * 16 + v)>

@@ -5,7 +5,7 @@
 // RUN: quern-opt %s --schedule --target=avx2 | FileCheck %s --implicit-check-not=contraction:
 // RUN: quern-opt %s --check --sizes=33,40,33 --target=avx2
 // RUN: not quern-opt %s --quern-schedule-contraction=target=avx2 2>&1 | FileCheck %s --check-prefix=REFUSED
-// CHECK: plan = "rows:
+// CHECK: plan = <rows
 // REFUSED: a product
 #x = affine_map<(n, p, c, k) -> (n, k)>
 #w = affine_map<(n, p, c, k) -> (p, k, c)>

@@ -8,11 +8,11 @@
 // RUN: quern-opt %s --check --sizes=200,301,301,301,130,130,200,130,131
 // RUN: quern-opt %s --check --sizes=3,1,1,1,64,64,3,64,64
 // RUN: quern-opt %s --check --sizes=200,301,301,301,130,130,200,130,131 --target=avx2
-// CHECK: plan = "contraction: ?x?, 1 product by dots of bf16 pairs into 1 accumulator; {{.*}} rhs copied in pairs by {{[0-9]+}} steps along K, or of more by {{[0-9]+}}, of up to 8 rows read in place, parts added in f64"
+// CHECK: plan = <contraction, rows = "?", columns = "?", products = 1, dot = "dots of bf16 pairs", accumulators = 1, {{.*}}rhs = "copied in pairs", copied_steps = {{[0-9]+}}, long_steps = {{[0-9]+}}, few_rows = 8, rhs_of_few_rows = "read in place", wide_sums>
 // CHECK-COUNT-4: memref.prefetch
 // CHECK: arith.shli {{.*}} : vector<16xi32>
 // CHECK: vector.contract
-// WIDENED: 1 product by fma into 1 accumulator; {{.*}} rhs copied by
+// WIDENED: products = 1, dot = "fma", accumulators = 1, {{.*}}rhs = "copied", copied_steps =
 #x = affine_map<(n, o, k) -> (n, k)>
 #w = affine_map<(n, o, k) -> (k, o)>
 #sums = affine_map<(n, o, k) -> (n, o)>

@@ -12,18 +12,18 @@
 // RUN: quern-opt %s --check --sizes=13,1,1,1,1,32,13,16,16 --target=sse42
 // CHECK: func.func @plain_kernel
 // CHECK-SAME: factors = [3, 4, 0, 96]
-// CHECK-SAME: plan = "contraction: ?x? panels of 16, 1 product by fma into 1 accumulator; blocks of up to 6x4 vectors, tiles of 64 columns x chunks of 96 rows, rhs read in place"
+// CHECK-SAME: plan = <contraction, rows = "?", columns = "?", panel = 16, products = 1, dot = "fma", accumulators = 1, max_block_rows = 6, block_vectors = 4, open_tile_width = 64, chunk_rows = 96, rhs = "read in place">
 // CHECK-COUNT-4: vector.load {{.*}} memref<?xf32>, vector<16xf32>
 // CHECK-COUNT-24: math.fma
 // CHECK: func.func @pairs_kernel
-// CHECK-SAME: 1 product by dots of bf16 pairs into 1 accumulator; blocks of up to 6x4 vectors
+// CHECK-SAME: products = 1, dot = "dots of bf16 pairs", accumulators = 1, max_block_rows = 6, block_vectors = 4
 // CHECK-COUNT-4: vector.load {{.*}} memref<?xbf16>, vector<32xbf16>
 // CHECK: vector.load {{.*}} memref<?xbf16>, vector<2xbf16>
 // CHECK-COUNT-24: vector.contract
 // CHECK: arith.andi {{.*}} : vector<16xi32>
 // CHECK: vector.from_elements {{.*}} : vector<2xbf16>
 // HALVES: func.func @pairs_kernel
-// HALVES-SAME: 1 product by fma into 1 accumulator
+// HALVES-SAME: products = 1, dot = "fma", accumulators = 1
 #x = affine_map<(n, p, c, k) -> (n, k)>
 #w = affine_map<(n, p, c, k) -> (p, k, c)>
 #pairs = affine_map<(n, p, c, k) -> (p, k floordiv 2, c, k mod 2)>

@@ -11,7 +11,7 @@
 // RUN: quern-opt %s --check --sizes=13,17,20,63,17,18,13,63,65 --target=avx2
 // CHECK: func.func @product_kernel
 // CHECK-SAME: factors = [3, 64, 0, 192]
-// CHECK-SAME: plan = "contraction: ?x?, 1 product by fma into 1 accumulator; blocks of up to 6x4 vectors, tiles of 64 columns x chunks of 192 rows, rhs transposed by {{[0-9]+}} steps along K, or of more by {{[0-9]+}}, of up to 8 rows summed along K, parts added in f64, 1 operations after it over scratch"
+// CHECK-SAME: plan = <contraction, rows = "?", columns = "?", products = 1, dot = "fma", accumulators = 1, max_block_rows = 6, block_vectors = 4, open_tile_width = 64, chunk_rows = 192, rhs = "transposed", copied_steps = {{[0-9]+}}, long_steps = {{[0-9]+}}, few_rows = 8, rhs_of_few_rows = "summed along K", wide_sums, epilogue_ops = 1, epilogue_place = "over scratch">
 // CHECK-COUNT-16: vector.load {{.*}} vector<4xf32>
 // CHECK-COUNT-4: vector.store {{.*}} vector<16xf32>
 // CHECK-COUNT-24: math.fma

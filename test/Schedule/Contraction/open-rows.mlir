@@ -10,7 +10,7 @@
 // Sizes 0 and 1 are the numbers of rows of a and of dst. The caller ensures that they are equal.
 // CHECK: func.func @product_kernel({{.*}}%[[SIZES:[^:]*]]: memref<?xindex> {quern.sizes}
 // CHECK-SAME: factors = [0, 64]
-// CHECK-SAME: plan = "contraction: ?x128, 1 product by fma into 1 accumulator, 1 loop over K; blocks of 4x4 vectors and lower ones, 2 tiles of 64 columns x ceil(size 0 / 64) chunks, {{[0-9]+}} operations after it over scratch"
+// CHECK-SAME: plan = <contraction, rows = "?", columns = 128, products = 1, dot = "fma", accumulators = 1, k_loops = 1, block_rows = 4, block_vectors = 4, lower_blocks, tiles = 2, tile_width = 64, chunks = "ceil(size 0 / 64)", epilogue_ops = {{[0-9]+}}, epilogue_place = "over scratch">
 // CHECK-SAME: space = 2
 // CHECK: %[[ROWS:.*]] = memref.load %[[SIZES]][%c0]
 // CHECK: %[[END:.*]] = arith.minsi %{{.*}}, %[[ROWS]]

@@ -5,14 +5,14 @@
 // RUN: quern-opt %s --schedule --target=avx512_core_bf16 | FileCheck %s
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --check-prefix=STRICT --implicit-check-not=bf16
 // RUN: quern-opt %s --check
-// CHECK: plan = "contraction: 20x32, 1 product by fma of factors rounded to bf16 into 1 accumulator
+// CHECK: plan = <contraction, rows = 20, columns = 32, products = 1, dot = "fma of factors rounded to bf16", accumulators = 1
 // CHECK: %[[SHORT:.*]] = arith.truncf {{.*}} : vector<16xf32> to vector<16xbf16>
 // CHECK-NEXT: %[[RHS:.*]] = arith.extf %[[SHORT]]
 // CHECK: arith.truncf
 // CHECK: arith.truncf
 // CHECK-NEXT: %[[LHS:.*]] = arith.extf
 // CHECK-NEXT: math.fma %[[LHS]], %[[RHS]]
-// STRICT: plan = "contraction: 20x32, 1 product by fma into 1 accumulator
+// STRICT: plan = <contraction, rows = 20, columns = 32, products = 1, dot = "fma", accumulators = 1
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>

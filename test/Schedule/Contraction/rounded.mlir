@@ -8,13 +8,13 @@
 // RUN: quern-opt %s --check
 // RUN: quern-opt %s --check --target=avx512_core
 // RUN: quern-opt %s --check --target=sse42
-// CHECK: plan = "contraction: 50x64, 2 products by dots of pairs rounded to bf16 into 1 accumulator, 2 loops over K; blocks of 6x4 vectors
+// CHECK: plan = <contraction, rows = 50, columns = 64, products = 2, dot = "dots of pairs rounded to bf16", accumulators = 1, k_loops = 2, block_rows = 6, block_vectors = 4
 // CHECK: arith.truncf {{.*}} : vector<32xf32> to vector<32xbf16>
 // CHECK: vector.contract {{.*}} : vector<2xbf16>, vector<16x2xbf16> into vector<16xf32>
 // ASM: vcvtne2ps2bf16
 // ASM: vcvtneps2bf16
 // ASM: vdpbf16ps
-// STRICT: plan = "contraction: 50x64, 2 products by fma into 1 accumulator, 2 loops over K; blocks of 10x2 vectors
+// STRICT: plan = <contraction, rows = 50, columns = 64, products = 2, dot = "fma", accumulators = 1, k_loops = 2, block_rows = 10, block_vectors = 2
 #a = affine_map<(m, n, k, j) -> (m, k * 2 + j)>
 #last = affine_map<(m, n, k, j) -> (m, k * 2 + j + 100)>
 #b = affine_map<(m, n, k, j) -> (k, n, j)>

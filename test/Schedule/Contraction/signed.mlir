@@ -11,7 +11,7 @@
 // RUN: quern-opt %s --check --target=avx512_core
 // RUN: quern-opt %s --check --target=avx2
 // RUN: quern-opt %s --check --target=sse42
-// CHECK: plan = "contraction: 16x40, 3 products by dots of four bytes, shifted into 4 accumulators
+// CHECK: plan = <contraction, rows = 16, columns = 40, products = 3, dot = "dots of four bytes, shifted", accumulators = 4
 // CHECK: %{{.*}}:4 = scf.for %{{.*}} = %c0 to %c6 step %c1 iter_args
 // CHECK-NOT: arith.xori
 // CHECK-COUNT-4: arith.subi {{.*}} : vector<16xi32>

@@ -17,7 +17,7 @@
 // RUN: sed 's/90x/3x/g; s/x90x/x3x/g' %s > %t.low
 // RUN: quern-opt %t.low --check --target=avx512_core
 // RUN: quern-opt %t.low --check --target=sse42
-// CHECK: contraction: 90x57, {{.*}} over scratch, masked tail
+// CHECK: plan = <contraction, rows = 90, columns = 57, {{.*}}epilogue_place = "over scratch", tail = "masked">
 // CHECK: vector.shuffle
 // CHECK: vector.store
 // CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c1 {

@@ -6,7 +6,7 @@
 // RUN: quern-opt %s --check --target=avx512_core
 // RUN: quern-opt %s --check --target=avx2
 // RUN: quern-opt %s --check --target=sse42
-// CHECK: plan = "contraction: 16x512, 4 products by fma into 4 accumulators, 2 loops over K; blocks of 6x4 vectors and of 5 rows
+// CHECK: plan = <contraction, rows = 16, columns = 512, products = 4, dot = "fma", accumulators = 4, k_loops = 2, block_rows = 6, block_vectors = 4, short_block_rows = 5
 // CHECK: %{{.*}}:18 = scf.for %{{.*}} = %c0 to %c512 step %c1 iter_args
 // CHECK-COUNT-18: math.fma
 // CHECK: %{{.*}}:18 = scf.for %{{.*}} = %c0 to %c512 step %c1 iter_args

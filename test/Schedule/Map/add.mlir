@@ -7,7 +7,7 @@
 // RUN: quern-opt %s --check --target=avx2
 // RUN: quern-opt %s --check --target=sse42
 // CHECK: @add_kernel({{.*}}memref<8000xf32>{{.*}}memref<8000xf32>{{.*}}memref<8000xf32>
-// CHECK-SAME: plan = "map:
+// CHECK-SAME: plan = <map
 // CHECK: arith.addf {{.*}} vector<16xf32>
 #plain = affine_map<(i, j) -> (i, j)>
 #blocked = affine_map<(i, j) -> (j floordiv 16, i, j mod 16)>

@@ -8,10 +8,10 @@
 // RUN: quern-opt %t/shared.mlir --check --target=sse42
 // RUN: quern-opt %t/apart.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=APART --implicit-check-not=linalg.
 // RUN: quern-opt %t/apart.mlir --check --target=avx512_core
-// SHARED: plan = "map: lines, {{.*}}, runs of 16, {{.*}}, unroll-and-jam 8, {{.*}}(nonlinear){{.*}} 8, 1 limit, writes padding"
+// SHARED: plan = <map, kind = "lines", {{.*}}run = 16, {{.*}}unroll_and_jam = 8, {{.*}}(nonlinear){{.*}} 8", limits = 1, writes_padding>
 // SHARED-NOT: arith.divui
 // SHARED: return
-// APART: plan = "map: {{.*}}(nonlinear)
+// APART: plan = <map, {{.*}}(nonlinear)
 // APART: arith.divui
 
 //--- shared.mlir

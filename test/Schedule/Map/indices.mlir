@@ -17,17 +17,17 @@
 // RUN: quern-opt %t/tile.mlir --check --target=avx2
 // RUN: quern-opt %t/apart.mlir --check --target=avx512_core
 // RUN: not quern-opt %t/sum.mlir --schedule --target=avx512_core 2>&1 | FileCheck %s --check-prefix=SUM
-// FLAT: plan = "map: lines, {{.*}}, 8 lanes
+// FLAT: plan = <map, kind = "lines"{{.*}}lanes = 8
 // FLAT: %[[LANES:.*]] = arith.constant dense<[0, 1, 2, 3, 4, 5, 6, 7]> : vector<8xindex>
 // FLAT: scf.for %[[I:.*]] = %c0 to %c992 step %c16 {
 // FLAT: %[[FIRST:.*]] = vector.broadcast %[[I]] : index to vector<8xindex>
 // FLAT: %[[AT:.*]] = arith.addi %[[FIRST]], %[[LANES]] : vector<8xindex>
 // FLAT: arith.index_cast %[[AT]] : vector<8xindex> to vector<8xi64>
-// ROWS: axes 19({{.*}} 40(
+// ROWS: axes = "19({{.*}} 40(
 // ROWS: %[[ROW:.*]] = vector.broadcast %{{.*}} : index to vector<16xindex>
 // ROWS: arith.index_cast %[[ROW]] : vector<16xindex> to vector<16xi32>
-// BLOCKS: plan = "map: lines{{.*}}1 limit
-// TILE: plan = "map: tiles
+// BLOCKS: plan = <map, kind = "lines"{{.*}}limits = 1
+// TILE: plan = <map, kind = "tiles"
 // SUM: rows: an accumulator does not start from a neutral constant
 
 //--- flat.mlir

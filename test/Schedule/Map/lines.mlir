@@ -19,29 +19,29 @@
 // RUN: quern-opt %t/halves.mlir --check --target=avx2
 // RUN: quern-opt %t/short.mlir --schedule --target=avx2 | FileCheck %s --check-prefix=SHORT --implicit-check-not=memref.store
 // RUN: quern-opt %t/short.mlir --check --target=avx2
-// BOX: plan = "map: lines, space 1, runs of 12, 16 lanes
+// BOX: plan = <map, kind = "lines", space = 1, run = 12, lanes = 16
 // BOX: scf.for %{{.*}} = %c0 to %c32 step %c1 {
 // BOX: scf.for %{{.*}} = %c0 to %c49 step %c7 {
 // BOX: vector.maskedstore {{.*}} vector<16xf32>
-// WHOLE: plan = "map: lines, space 1, runs of 25600, 32 lanes, unroll 4
+// WHOLE: plan = <map, kind = "lines", space = 1, run = 25600, lanes = 32, unroll = 4
 // WHOLE-COUNT-4: vector.store {{.*}} vector<32xbf16>
-// SCALE: plan = "map: lines, space {{[0-9]+}}, runs of 100, 8 lanes
+// SCALE: plan = <map, kind = "lines", space = {{[0-9]+}}, run = 100, lanes = 8
 // SCALE: vector.load {{.*}} vector<8xf32>
 // SCALE: vector.store {{.*}} vector<8xbf16>
 // Large results use non-temporal stores: rows of any alignment from the next boundary on, short runs in the order of
 // the source.
-// APART: plan = "map: lines, space {{[0-9]+}}, runs of 3000, {{.*}}, streams from a boundary on"
+// APART: plan = <map, kind = "lines", space = {{[0-9]+}}, run = 3000{{.*}}streams = "from a boundary on">
 // APART: vector.maskedstore {{.*}} vector<16xf32>
 // APART: vector.store {{.*}}nontemporal = true{{.*}} vector<16xf32>
-// HEADS: plan = "map: lines, space {{[0-9]+}}, runs of 64, {{.*}} | 48 12, streams where aligned"
+// HEADS: plan = <map, kind = "lines", space = {{[0-9]+}}, run = 64, {{.*}} | 48 12", streams = "where aligned">
 // If the result fits in the cache, only a call for all of it uses non-temporal stores, because several threads are
 // faster in the cache.
-// ALONE: plan = "map: lines, {{.*}}, alone streams where aligned"
+// ALONE: plan = <map, kind = "lines"{{.*}}streams_alone = "where aligned">
 // ALONE: %[[COUNT:.*]] = arith.subi %arg3, %arg2 : index
 // ALONE: arith.cmpi eq, %[[COUNT]], %c512 : index
 // A step of a narrow type is stored as whole cache lines, starting at the first boundary of a cache line. Up to two
 // masked vectors store the elements before it.
-// HALVES: plan = "map: lines, {{.*}} 16 lanes, unroll 4, {{.*}}, streams from a boundary on"
+// HALVES: plan = <map, kind = "lines"{{.*}}lanes = 16, unroll = 4{{.*}}streams = "from a boundary on">
 // HALVES: scf.for %{{.*}} = %arg2 to %arg3 step %c1 {
 // HALVES: vector.maskedstore {{.*}} vector<16xbf16>
 // HALVES: vector.shuffle {{.*}} vector<16xbf16>, vector<16xbf16>
@@ -49,7 +49,7 @@
 // HALVES-COUNT-2: vector.store {{.*}}nontemporal = true{{.*}} vector<32xbf16>
 // HALVES-NOT: nontemporal
 // Runs of 8 narrow elements use a quarter of a register and no masks, which AVX2 does not have.
-// SHORT: plan = "map: lines, space {{[0-9]+}}, runs of 8, 8 lanes
+// SHORT: plan = <map, kind = "lines", space = {{[0-9]+}}, run = 8, lanes = 8
 // SHORT: vector.store {{.*}} vector<8xbf16>
 
 //--- box.mlir

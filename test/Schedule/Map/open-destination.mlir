@@ -2,7 +2,7 @@
 // is used, and is split at the blocks of the source.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=spirv64 | FileCheck %s
-// CHECK: plan = "map: tiles through group memory, boxes 16/16 x {{[12]}}/2 x 8/8
+// CHECK: plan = <map, kind = "tiles through group memory", boxes = "16/16 x {{[12]}}/2 x 8/8"
 // CHECK-NOT: factors
 #whole = affine_map<(i, j) -> (i)>
 #blocks = affine_map<(i, j) -> (i floordiv 16, j, i mod 16)>

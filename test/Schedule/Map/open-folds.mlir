@@ -14,7 +14,7 @@
 // RUN: quern-opt %s --check --sizes=300,5,20,5,1500,300,5,20,20,6000
 // RUN: quern-opt %s --check --sizes=300,20,5,20,6000,300,20,5,5,1500 --target=sse42
 // CHECK: %[[SCRATCH:[a-z0-9]+]]: memref<?xi8> {quern.scratch}
-// CHECK-SAME: loops 0 2 by 128 1 by 64
+// CHECK-SAME: loops = "0 2 by 128 1 by 64"
 // CHECK: %[[STEPS:.*]] = memref.view %[[SCRATCH]][%{{.*}}][] : memref<?xi8> to memref<4xindex>
 // CHECK: %[[ROWS:.*]] = memref.view %[[SCRATCH]][%{{.*}}][] : memref<?xi8> to memref<256xindex>
 // CHECK: %[[COLUMNS:.*]] = memref.view %[[SCRATCH]][%{{.*}}][] : memref<?xi8> to memref<256xindex>

@@ -6,7 +6,7 @@
 // RUN: quern-opt %s --check --sizes=4,1000,4000,1003,4,1000,3009
 // RUN: quern-opt %s --check --sizes=2,5,11,5,2,5,15 --target=avx2
 // RUN: quern-opt %s --check --sizes=3,65,200,66,3,65,200 --target=sse42
-// CHECK: plan = "map: tiles of open sizes, 16 lanes of f32 interleaved, masked ends, axes ?(?->?) 3(?->1) ?(1->3), loops 0 2 by 1024"
+// CHECK: plan = <map, kind = "tiles", open, lanes = 16, moved = "f32", network = "interleaved", ends = "masked ends", axes = "?(?->?) 3(?->1) ?(1->3)", loops = "0 2 by 1024">
 // CHECK-COUNT-3: vector.load %{{.*}} : memref<?xf32>, vector<16xf32>
 // CHECK: vector.shuffle
 // CHECK-COUNT-3: vector.store %{{.*}} : memref<?xf32>, vector<16xf32>

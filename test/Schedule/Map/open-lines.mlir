@@ -12,7 +12,7 @@
 // RUN: quern-opt %s --check --sizes=4,9,29,700,70,9,4,29,2000,29 --target=avx2
 // RUN: quern-opt %s --check --sizes=2,1,9001,9001,9001,1,2,9001,18002,9001 --target=sse42
 // CHECK: factors = [5, 1, 6, 1, 7, 4096]
-// CHECK-SAME: plan = "map: lines of open sizes, 16 lanes, unroll 4, masked ends, axes ?(?->?) ?(?->?) ?(1->1), loops 1 0 2 by 4096"
+// CHECK-SAME: plan = <map, kind = "lines", open, lanes = 16, unroll = 4, ends = "masked ends", axes = "?(?->?) ?(?->?) ?(1->1)", loops = "1 0 2 by 4096">
 // CHECK: scf.if
 // CHECK: vector.store {{.*}}nontemporal
 // CHECK: else

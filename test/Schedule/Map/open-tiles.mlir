@@ -10,7 +10,7 @@
 // RUN: quern-opt %s --check --sizes=130,333,512,333,130,200 --target=avx2
 // RUN: quern-opt %s --check --sizes=1,3,3,3,1,1 --target=sse42
 // CHECK: factors = [4, 128, 3, 64]
-// CHECK-SAME: plan = "map: tiles of open sizes, 64 x 128 of f32, body after the transposition, masked ends, axes ?(1->?) ?(?->1), loops 1 by 128 0 by 64"
+// CHECK-SAME: plan = <map, kind = "tiles", open, tile_columns = 64, tile_rows = 128, moved = "f32", body = "after", ends = "masked ends", axes = "?(1->?) ?(?->1)", loops = "1 by 128 0 by 64">
 // The tile is too large for the frame of the kernel.
 // CHECK: memref.view %{{.*}}[%{{.*}}][] : memref<?xi8> to memref<8192xf32>
 // CHECK: arith.andi {{.*}}%c2047

@@ -17,11 +17,11 @@
 // RUN: quern-opt %t/large.mlir --check --target=sse42
 // RUN: quern-opt %t/more.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=MORE
 // RUN: quern-opt %t/more.mlir --check
-// SAME: plan = "map: lines, {{.*}}, runs of 784, 16 lanes, {{.*}}, 1 limit, writes padding"
+// SAME: plan = <map, kind = "lines"{{.*}}run = 784, lanes = 16{{.*}}limits = 1, writes_padding>
 // SAME: arith.truncf
-// BLOCKS: plan = "map: lines, {{.*}}, runs of 8, {{.*}}, 1 limit, writes padding"
-// MORE: func.func @more_fill_kernel({{.*}}plan = "rows:
-// MORE: func.func @more_kernel({{.*}}plan = "rows:
+// BLOCKS: plan = <map, kind = "lines"{{.*}}run = 8{{.*}}limits = 1, writes_padding>
+// MORE: func.func @more_fill_kernel({{.*}}plan = <rows
+// MORE: func.func @more_kernel({{.*}}plan = <rows
 
 //--- same.mlir
 #blocked = affine_map<(n, c, w) -> (n, c floordiv 16, w, c mod 16)>

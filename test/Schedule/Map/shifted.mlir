@@ -14,10 +14,10 @@
 // RUN: quern-opt %t/inside.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=INSIDE
 // RUN: quern-opt %t/inside.mlir --check --target=avx512_core
 // RUN: not quern-opt %t/apart.mlir --schedule --target=avx2 2>&1 | FileCheck %s --check-prefix=APART
-// HALF: plan = "map: lines, {{.*}}, runs of 8, {{.*}}(nonlinear)
+// HALF: plan = <map, kind = "lines", {{.*}}run = 8, {{.*}}(nonlinear)
 // HALF: arith.divui
-// ODD: plan = "map: {{.*}}(nonlinear)
-// INSIDE: plan = "map: lines
+// ODD: plan = <map, {{.*}}(nonlinear)
+// INSIDE: plan = <map, kind = "lines"
 // INSIDE-NOT: arith.divui
 // INSIDE-NOT: arith.remui
 // APART: map: operand #1 of an op has digits of a loop with incompatible shifts

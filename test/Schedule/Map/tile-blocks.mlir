@@ -17,15 +17,15 @@
 // RUN: quern-opt %t/widen.mlir --check --target=sse42
 // RUN: quern-opt %t/beyond.mlir --check --target=avx512_core
 // RUN: quern-opt %t/beyond.mlir --check --target=avx2
-// PADDED: plan = "map: tiles, {{.*}}rows through scratch, {{.*}}1 limit, writes padding
+// PADDED: plan = <map, kind = "tiles"{{.*}}rows_in_scratch{{.*}}limits = 1, writes_padding
 // PADDED: scf.if
 // PADDED: } else {
 // PADDED: vector.store %cst
 // PADDED-COUNT-4: vector.store {{.*}} vector<16xf32>
-// WEIGHTS: plan = "map: tiles, {{.*}} 9 x 64 of i8, body before the transposition, rows through scratch with
+// WEIGHTS: plan = <map, kind = "tiles", {{.*}}tile_columns = 9, tile_rows = 64, moved = "i8", body = "before", rows_in_scratch, adjacent =
 // WEIGHTS: arith.fptosi {{.*}} vector<16xf32> to vector<16xi32>
 // WEIGHTS: vector.store {{.*}} vector<64xi8>
-// WIDEN: plan = "map: tiles, {{.*}} of bf16, body after the transposition, columns through scratch
+// WIDEN: plan = <map, kind = "tiles"{{.*}}moved = "bf16", body = "after", columns_in_scratch
 // WIDEN: arith.extf {{.*}} : vector<16xbf16> to vector<16xf32>
 
 //--- padded.mlir

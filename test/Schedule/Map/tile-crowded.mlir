@@ -11,9 +11,9 @@
 // RUN: quern-opt %t/columns.mlir --check --target=avx512_core --tolerance=1e-30
 // RUN: quern-opt %t/columns.mlir --check --target=sse42 --tolerance=1e-30
 // RUN: quern-opt %t/neither.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=NEITHER
-// ROWS: plan = "map: tiles, {{.*}}, 64 x 112 of f32, rows through scratch
-// COLUMNS: plan = "map: tiles, {{.*}}, 16 x 128 of f32, axes
-// NEITHER: plan = "map: tiles, {{.*}}, 16 x 16 of f32, {{(prefetch|axes)}}
+// ROWS: plan = <map, kind = "tiles"{{.*}}tile_columns = 64, tile_rows = 112, moved = "f32", rows_in_scratch
+// COLUMNS: plan = <map, kind = "tiles", {{.*}}tile_columns = 16, tile_rows = 128, moved = "f32", axes
+// NEITHER: plan = <map, kind = "tiles", {{.*}}tile_columns = 16, tile_rows = 16, moved = "f32", {{(prefetch|axes)}}
 
 //--- rows.mlir
 #id = affine_map<(a, b) -> (a, b)>

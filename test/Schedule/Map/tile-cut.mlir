@@ -9,14 +9,14 @@
 // RUN: quern-opt %t/several.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=SEVERAL
 // RUN: quern-opt %t/several.mlir --check --target=avx512_core
 // RUN: quern-opt %t/several.mlir --check --target=avx2
-// CUT: plan = "map: tiles, space 1, 15 x 16 of f32, body after the transposition, rows through scratch
+// CUT: plan = <map, kind = "tiles", space = 1, tile_columns = 15, tile_rows = 16, moved = "f32", body = "after", rows_in_scratch
 // CUT: scf.for %{{.*}} = %c0 to %c16 step %c2 {
 // CUT: scf.if
 // CUT-NEXT: vector.load {{.*}} vector<8xf32>
 // CUT: vector.load {{.*}} vector<4xf32>
 // CUT: vector.load {{.*}} vector<2xf32>
 // CUT: vector.load {{.*}} vector<1xf32>
-// SEVERAL: plan = "map: tiles, {{.*}} x 64 of i8, body after the transposition, {{.*}}columns through scratch
+// SEVERAL: plan = <map, kind = "tiles"{{.*}}tile_rows = 64, moved = "i8", body = "after"{{.*}}columns_in_scratch
 // SEVERAL: scf.for %{{.*}} = %c0 to %c64 step %c16 {
 // SEVERAL: %[[ANY:.*]] = arith.cmpi sgt
 // SEVERAL-NEXT: scf.if %[[ANY]] {

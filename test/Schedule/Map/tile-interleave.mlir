@@ -13,14 +13,14 @@
 // RUN: quern-opt %t/pairs.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=PAIRS --implicit-check-not=linalg. --implicit-check-not=alloc
 // RUN: quern-opt %t/pairs.mlir --check --target=avx512_core
 // RUN: quern-opt %t/pairs.mlir --check --target=sse42
-// PIXELS: plan = "map: tiles, space 1, 16 x 3 of f32 interleaved
+// PIXELS: plan = <map, kind = "tiles", space = 1, tile_columns = 16, tile_rows = 3, moved = "f32", network = "interleaved"
 // PIXELS-COUNT-3: vector.load {{.*}} vector<16xf32>
 // PIXELS-COUNT-6: vector.shuffle
 // PIXELS-COUNT-3: vector.store {{.*}} vector<16xf32>
-// PLANES: plan = "map: tiles, space 1, 3 x 16 of i8 deinterleaved, body after the transposition
+// PLANES: plan = <map, kind = "tiles", space = 1, tile_columns = 3, tile_rows = 16, moved = "i8", network = "deinterleaved", body = "after"
 // PLANES-COUNT-3: vector.load {{.*}} vector<16xi8>
 // PLANES-COUNT-3: vector.store {{.*}} vector<16xf32>
-// PAIRS: plan = "map: tiles, {{.*}} x 2 of bf16 interleaved
+// PAIRS: plan = <map, kind = "tiles"{{.*}}tile_rows = 2, moved = "bf16", network = "interleaved"
 // PAIRS: vector.shuffle {{.*}} [0, 32, 1, 33
 // PAIRS: vector.store {{.*}} vector<32xbf16>
 

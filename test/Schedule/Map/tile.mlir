@@ -16,17 +16,17 @@
 // RUN: quern-opt %t/bytes.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=BYTES --implicit-check-not=mask
 // RUN: quern-opt %t/bytes.mlir --check --target=avx512_core
 // RUN: quern-opt %t/bytes.mlir --check --target=sse42
-// SQUARE: plan = "map: tiles, space 1, 48 x 16 of f32, axes
+// SQUARE: plan = <map, kind = "tiles", space = 1, tile_columns = 48, tile_rows = 16, moved = "f32", axes
 // SQUARE: scf.for %{{.*}} = %c0 to %c48 step %c4 {
 // SQUARE-COUNT-4: vector.load %{{.*}} vector<4xf32>
 // SQUARE: vector.shuffle {{.*}} [0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29]
 // SQUARE-COUNT-4: vector.store {{.*}} vector<16xf32>
 // AVX2: vector.shuffle {{.*}} [0, 8, 1, 9, 4, 12, 5, 13]
 // CODE-COUNT-4: vunpcklps {{.*}}%zmm
-// ODD: plan = "map: tiles
+// ODD: plan = <map, kind = "tiles"
 // ODD: arith.minsi
 // ODD: vector.store {{.*}} vector<8xf64>
-// BYTES: plan = "map: tiles, {{.*}} of i8
+// BYTES: plan = <map, kind = "tiles"{{.*}}moved = "i8"
 // BYTES: memref.alloca() {alignment = 64 : i64} : memref<1024xi8>
 // BYTES: vector.store {{.*}} vector<64xi8>
 

@@ -4,7 +4,7 @@
 // RUN: quern-opt %s --schedule --target=avx2 | FileCheck %s --implicit-check-not=alloc --implicit-check-not=linalg. --implicit-check-not=quern.scratch
 // RUN: quern-opt %s --check --target=avx2
 // CHECK: func.func @softmax_backward_kernel(%[[D:[^:]*]]: memref<1024000xf32> {{.*}}, %[[DD:[^:]*]]: memref<1024000xf32> {{.*}}, %[[DS:[^:]*]]: memref<1024000xf32>
-// CHECK-SAME: plan = "rows: 2 ops in 2 sweeps
+// CHECK-SAME: plan = <rows, ops = 2, sweeps = 2
 // CHECK: vector.load %[[D]]{{.*}} vector<8xf32>
 // CHECK: vector.load %[[DD]]{{.*}} vector<8xf32>
 // CHECK: arith.mulf {{.*}} fastmath<contract>

@@ -7,7 +7,7 @@
 // RUN: quern-opt %s --check --target=sse42
 // RUN: quern-opt %s --check
 // CHECK: func.func @softmax_kernel(%[[SRC:[^:]*]]: memref<336xf32> {quern.arg = "src"}, %[[DST:[^:]*]]: memref<336xf32> {quern.arg = "dst"}
-// CHECK-SAME: along the row
+// CHECK-SAME: along_row
 // CHECK: vector.load %[[SRC]]{{.*}} vector<16xf32>
 // CHECK: vector.store {{.*}} %[[DST]]{{.*}} vector<16xf32>
 // SSE: arith.divui

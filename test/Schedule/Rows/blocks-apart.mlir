@@ -6,7 +6,7 @@
 // RUN: quern-opt %s --check --target=avx2
 // RUN: quern-opt %s --check --target=sse42
 // CHECK: func.func @mean_kernel(%[[SRC:[^:]*]]: memref<{{[0-9]+}}xf32> {quern.arg = "src"}, %[[DST:[^:]*]]: memref<{{[0-9]+}}xf32> {quern.arg = "dst"}
-// CHECK-SAME: across rows
+// CHECK-SAME: across_rows =
 // CHECK-SAME: space = 6{{[,>]}}
 // CHECK-DAG: arith.divui %{{.*}}, %c2
 // CHECK-DAG: arith.remui %{{.*}}, %c2

@@ -13,7 +13,7 @@
 // RUN: quern-opt %s --check --target=sse42 --tolerance=1e-30
 
 // CHECK-LABEL: func.func @blocks_kernel(
-// CHECK-SAME: space 4, across rows, 1 vector wide, 16 lanes of 4 neighbors
+// CHECK-SAME: space = 4, across_rows = 1, lanes = 16, neighbors = 4
 // CHECK: scf.for %{{.*}} = %arg2 to %arg3 step %c1 {
 // CHECK: scf.for %{{.*}} = %c0 to %c48 step %c16 iter_args
 // CHECK: %[[BYTES:.*]] = vector.load {{.*}} vector<64xi8>
@@ -51,7 +51,7 @@ func.func @blocks(%src: memref<2x12x32x4xi8> {quern.arg = "src"}, %dst: memref<6
 // Blocks of eight lanes are half of an AVX-512 vector. Three steps of four positions are unrolled, because two times
 // four would leave a remainder.
 // CHECK-LABEL: func.func @half_kernel(
-// CHECK-SAME: 8 lanes of 4 neighbors
+// CHECK-SAME: lanes = 8, neighbors = 4
 // CHECK-COUNT-3: vector.multi_reduction {{.*}} vector<8x4xi32>
 // CHECK-NOT: vector.multi_reduction
 // CHECK: return
@@ -74,7 +74,7 @@ func.func @half(%src: memref<3x9x8x4xi8> {quern.arg = "src"}, %dst: memref<24xi3
 
 // 500 = (2 · 3 + 1) · 64 + 3 · 16 + 4, unsigned.
 // CHECK-LABEL: func.func @rows_kernel(
-// CHECK-SAME: along the row, unroll 3, 16 lanes of 4 neighbors
+// CHECK-SAME: along_row, unroll = "3", lanes = 16, neighbors = 4
 // CHECK-COUNT-3: arith.extui {{.*}} : vector<64xi8> to vector<64xi32>
 // CHECK: scf.yield
 // CHECK: arith.extui {{.*}} : vector<64xi8> to vector<64xi32>
@@ -97,7 +97,7 @@ func.func @rows(%src: memref<5x500xi8> {quern.arg = "src"}, %dst: memref<5xi32> 
 }
 
 // CHECK-LABEL: func.func @columns_kernel(
-// CHECK-SAME: across rows, 2 vectors wide, 32 lanes, bytes summed in 16 bits
+// CHECK-SAME: across_rows = 2, lanes = 32, in_halves
 // CHECK: %[[NONE:.*]] = arith.constant dense<0> : vector<32xi16>
 // CHECK: scf.for %[[FIRST:.*]] = %c0 to %c600 step %c256 iter_args({{.*}}) -> (vector<32xi32>, vector<32xi32>)
 // CHECK: scf.for %{{.*}} = %[[FIRST]] to %{{.*}} step %c1 iter_args(%[[SUM:.*]] = %[[NONE]], %{{.*}} = %[[NONE]]) -> (vector<32xi16>, vector<32xi16>)

@@ -13,7 +13,7 @@
 // PLACE: dense<[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]> : vector<16xi32>
 // PLACE: arith.minsi {{.*}} vector<16xi32>
 // PLACE: vector.reduction <minsi>
-// ACROSS: across rows
+// ACROSS: across_rows =
 // ACROSS: arith.cmpi sle, {{.*}} : vector<8xi32>
 // LONG: an index in a body is not cast to 32 bits
 //--- place.mlir

@@ -5,7 +5,7 @@
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --implicit-check-not=alloc --implicit-check-not=memref.copy --implicit-check-not=linalg. --implicit-check-not=quern.scratch
 // RUN: quern-opt %s --check
 // CHECK: func.func @layernorm_kernel(%[[SRC:[^:]*]]: memref<786432xf32> {quern.arg = "src"}, %[[GAMMA:[^:]*]]: memref<768xf32> {quern.arg = "scale"}, %[[BETA:[^:]*]]: memref<768xf32> {quern.arg = "shift"}, %[[DST:[^:]*]]: memref<786432xf32> {quern.arg = "dst"}, %[[MEAN:[^:]*]]: memref<1024xf32> {quern.arg = "mean"}, %[[VARIANCE:[^:]*]]: memref<1024xf32> {quern.arg = "variance"}
-// CHECK-SAME: plan = "rows: 5 ops in 3 sweeps, space 1024, along the row
+// CHECK-SAME: plan = <rows, ops = 5, sweeps = 3, space = 1024, along_row
 // CHECK: scf.for %[[ROW:.*]] = %arg6 to %arg7 step %c1 {
 // CHECK: scf.for %{{.*}} = %c0 to %c768 step %c48 iter_args
 // CHECK: vector.load %[[SRC]]

@@ -12,7 +12,7 @@
 // both have the same dims.
 // CHECK: func.func @softmax_kernel(%[[SRC:[^:]*]]: memref<?xf32> {quern.arg = "src"}, %[[DST:[^:]*]]: memref<?xf32> {quern.arg = "dst"}, %{{.*}}: memref<?xi8> {quern.scratch}, %[[SIZES:[^:]*]]: memref<?xindex> {quern.sizes}
 // CHECK-SAME: factors = [0, 1]
-// CHECK-SAME: plan = "rows: 4 ops in 3 sweeps, space 1 x ceil(size 0 / 1), along the row, unroll 4+1+2, 16 lanes, sweep 1 keeps a value in scratch of rows up to 8192, rows up to 6 vectors stay in registers, the last sweep streams if the destination is large and aligned"
+// CHECK-SAME: plan = <rows, ops = 4, sweeps = 3, space = 1, factor = "ceil(size 0 / 1)", along_row, unroll = "4+1+2", lanes = 16, keeps_value = 1, kept_in = "scratch", scratch_row = 8192, register_vectors = 6, streams_last = "large and aligned">
 // CHECK-SAME: space = 1
 // CHECK: %[[ONE:.*]] = arith.constant 1 : index
 // CHECK: %[[LENGTH:.*]] = memref.load %[[SIZES]][%[[ONE]]]

@@ -5,7 +5,7 @@
 // RUN: quern-opt %s --check --target=avx512_core
 // RUN: quern-opt %s --check --target=avx2
 // CHECK: func.func @mean_kernel(%[[SRC:[^:]*]]: memref<{{[0-9]+}}xf32> {quern.arg = "src"}, %[[DST:[^:]*]]: memref<{{[0-9]+}}xf32> {quern.arg = "dst"}
-// CHECK-SAME: along the row
+// CHECK-SAME: along_row
 // CHECK: vector.load %[[SRC]]{{.*}} vector<8xf32>
 // CHECK: vector.load %[[SRC]]{{.*}} vector<8xf32>
 // CHECK: vector.shuffle

@@ -10,9 +10,9 @@
 // RUN: quern-opt %t/together.mlir --check
 // RUN: not quern-opt %t/unlike.mlir --schedule --target=avx512_core 2>&1 | FileCheck %s --check-prefix=UNLIKE
 // RUN: not quern-opt %t/lengths.mlir --schedule --target=avx512_core 2>&1 | FileCheck %s --check-prefix=LENGTHS
-// APART: plan = "rows: 2 ops in 2 sweeps
+// APART: plan = <rows, ops = 2, sweeps = 2
 // APART: arith.remui
-// TOGETHER: along the row
+// TOGETHER: along_row
 // UNLIKE: loops 0 and 2 are both reduced, but not by every reduction
 // LENGTHS: a loop has extent 51; the reduced loop has 64
 //--- apart.mlir

@@ -7,7 +7,7 @@
 // RUN: quern-opt %s --check --target=avx2
 // RUN: quern-opt %s --check --target=sse42
 // CHECK: func.func @normalize_kernel(%[[X:[^:]*]]: {{[^,]*}}, %[[SCALE:[^:]*]]: {{[^,]*}}, %[[BIAS:[^:]*]]: {{[^,]*}}, %[[OUT:[^:]*]]: {{[^,]*}}, %[[MEAN:[^:]*]]:
-// CHECK-SAME: rows share a vector
+// CHECK-SAME: rows_of_vector =
 // CHECK: vector.maskedload %[[SCALE]]
 // CHECK: scf.for %{{.*}} = %arg5 to %arg6 step %c1 {
 // CHECK: vector.maskedload %[[X]]

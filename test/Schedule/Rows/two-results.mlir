@@ -6,7 +6,7 @@
 // RUN: quern-opt %t/beside.mlir --schedule --target=avx512_core | FileCheck %s --implicit-check-not=linalg.
 // RUN: quern-opt %t/beside.mlir --check
 // RUN: not quern-opt %t/lost.mlir --schedule --target=avx512_core 2>&1 | FileCheck %s --check-prefix=LOST
-// CHECK: plan = "rows: 3 ops in 2 sweeps
+// CHECK: plan = <rows, ops = 3, sweeps = 2
 // LOST: an op that writes an argument has another result that a later sweep reads
 //--- beside.mlir
 #id = affine_map<(r, c) -> (r, c)>

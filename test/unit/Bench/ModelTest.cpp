@@ -19,7 +19,7 @@ nlohmann::json madeUpTrace() {
   return nlohmann::json::parse(R"({"stages": [
     {"name": "emit", "text": "a\nb\n", "steps": ["", "sum over k"]},
     {"name": "schedule", "of": "emit", "origins": [[], [2]],
-     "text": "func.func @gemm_kernel() attributes {plan = \"contraction: 8x8\"} {\nscf.for\n",
+     "text": "func.func @gemm_kernel() attributes {plan = <contraction, rows = 8>} {\nscf.for\n",
      "loops": [{"kernel": "gemm_kernel", "line": 1, "last": 2, "depth": 0, "bytesRead": 0, "operations": 0},
                {"line": 2, "last": 2, "depth": 1, "bytesRead": 48, "operations": 2, "carried": 2}]},
     {"name": "assembly", "of": "schedule",
@@ -62,7 +62,7 @@ TEST(Model, CountsOnlySpillsInsideLoops) {
 
 TEST(Model, OnlyContractionsHaveLoopsOfProducts) {
   nlohmann::json trace = madeUpTrace();
-  trace["stages"][1]["text"] = "func.func @gemm_kernel() attributes {plan = \"rows: 2 ops\"} {\nscf.for\n";
+  trace["stages"][1]["text"] = "func.func @gemm_kernel() attributes {plan = <rows, ops = 2>} {\nscf.for\n";
   EXPECT_FALSE(loopsIn(trace).front().isProduct);
 }
 

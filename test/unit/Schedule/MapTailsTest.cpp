@@ -74,7 +74,7 @@ TEST_P(TransposedSums, AccessOnlyTheirBuffers) {
   for (const Target &target : targets) {
     MapStrategy strategy = mapStrategyFor(target);
     auto recipe = [&](mlir::func::FuncOp problem, std::string &whyNot) {
-      return mlir::success(succeeded(scheduleMap(problem, strategy, &whyNot)));
+      return emitPreferred(matchMap(problem, strategy, whyNot), whyNot);
     };
     ScheduledKernel kernel = compiler.compile(text, target, recipe);
     ASSERT_TRUE(kernel.code);

@@ -74,7 +74,7 @@ TEST(RandomChains, RecipeEqualsNaiveLoops) {
         continue;
       RowsStrategy strategy = randomStrategy(target, random);
       auto recipe = [&](mlir::func::FuncOp problem, std::string &whyNot) {
-        return mlir::success(succeeded(scheduleRows(problem, strategy, &whyNot)));
+        return emitPreferred(matchRows(problem, strategy, whyNot), whyNot);
       };
       ScheduledKernel kernel = compiler.compile(chain.text, target, recipe);
       ASSERT_TRUE(kernel.code);
@@ -116,7 +116,7 @@ TEST(RandomChains, SumsOfBytesEqualNaiveLoops) {
       RowsStrategy strategy = randomStrategy(target, random);
       const ScheduledKernel kernel =
           compiler.compile(chain.text, target, [&](mlir::func::FuncOp problem, std::string &whyNot) {
-            return mlir::success(succeeded(scheduleRows(problem, strategy, &whyNot)));
+            return emitPreferred(matchRows(problem, strategy, whyNot), whyNot);
           });
       ASSERT_TRUE(kernel.code);
       SCOPED_TRACE(target.text() + ": " + kernel.plan);
@@ -149,7 +149,7 @@ TEST(RandomChains, OpenSizesEqualNaiveLoops) {
     std::mt19937_64 random(seed);
     RowsStrategy strategy = randomStrategy(target, random);
     ScheduledKernel kernel = compiler.compile(text, target, [&](mlir::func::FuncOp problem, std::string &whyNot) {
-      return mlir::success(succeeded(scheduleRows(problem, strategy, &whyNot)));
+      return emitPreferred(matchRows(problem, strategy, whyNot), whyNot);
     });
     ASSERT_TRUE(kernel.code);
     SCOPED_TRACE(target.text() + ": " + kernel.plan);

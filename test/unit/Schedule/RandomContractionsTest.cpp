@@ -79,7 +79,7 @@ protected:
   /// Tests known and open rows. Kernels whose plan does not contain `words` do not run.
   void check(const Target &target, const ContractionStrategy &strategy, const char *words = "") {
     auto recipe = [&](mlir::func::FuncOp function, std::string &whyNot) {
-      return mlir::success(succeeded(scheduleContraction(function, strategy, &whyNot)));
+      return emitPreferred(matchContraction(function, strategy, whyNot), whyNot);
     };
     for (const std::string &text : {problem.text, problem.openText}) {
       if (text.empty())

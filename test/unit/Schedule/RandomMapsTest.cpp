@@ -61,7 +61,7 @@ TEST(RandomMaps, RecipeEqualsNaiveLoops) {
     for (const Target &target : targets) {
       MapStrategy strategy = randomStrategy(target, random);
       auto recipe = [&](mlir::func::FuncOp problem, std::string &whyNot) {
-        return mlir::success(succeeded(scheduleMap(problem, strategy, &whyNot)));
+        return emitPreferred(matchMap(problem, strategy, whyNot), whyNot);
       };
       ScheduledKernel kernel = compiler.compile(map.text, target, recipe);
       ASSERT_TRUE(kernel.code);

@@ -66,6 +66,15 @@ std::vector<Target> quern::test::targetsOfMachine(std::span<const CpuIsa> levels
   return targets;
 }
 
+mlir::LogicalResult quern::test::emitPreferred(const MatchPtr &match, std::string &whyNot) {
+  if (!match || match->isFallback()) {
+    whyNot = match ? match->whyFallback : whyNot;
+    return mlir::failure();
+  }
+  match->emit();
+  return mlir::success();
+}
+
 ScheduledKernel KernelCompiler::compileNaively(const std::string &text, const Target &target, bool widen) {
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, mlir::ParserConfig(&context));
   bool isLowered = module && succeeded(lowerNaively(*module->getOps<mlir::func::FuncOp>().begin(), widen));
@@ -101,7 +110,7 @@ ScheduledKernel KernelCompiler::build(mlir::ModuleOp module, const Target &targe
     kernel.factors.push_back(own.getFactors() ? own.getFactors().asArrayRef().vec() : std::vector<int64_t>());
     kernel.scratchBytes = std::max(kernel.scratchBytes, own.getScratchBytes());
     kernel.sharedBytes = std::max(kernel.sharedBytes, own.getSharedBytes());
-    kernel.plan += own.getPlan().str();
+    kernel.plan += own.getPlan() ? own.getPlan().text() : "";
   }
   if (failed(lowering.run(module, target, /*verifyIr=*/true))) {
     ADD_FAILURE() << "the kernel cannot be lowered";

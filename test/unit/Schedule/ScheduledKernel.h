@@ -12,6 +12,7 @@
 
 #include "RandomChain.h"
 
+#include "Schedule/Problem/Match.h"
 #include "Targets/Cpu/Codegen.h"
 #include "Targets/Cpu/Linker.h"
 #include "Targets/Cpu/Pipeline.h"
@@ -54,6 +55,9 @@ std::vector<Target> targetsOfMachine(std::span<const CpuIsa> levels);
 /// Contents of an argument, including gaps.
 using Bytes = std::vector<char>;
 using Buffers = std::vector<Bytes>;
+
+/// Emits the kernels of a match. Fails if there is none, or with its reason if it is a fallback.
+mlir::LogicalResult emitPreferred(const MatchPtr &match, std::string &whyNot);
 
 class KernelCompiler {
 public:

@@ -30,7 +30,7 @@ OwningOpRef<ModuleOp> writeKernel(MLIRContext &context, Type element, int64_t la
   auto memref = MemRefType::get({lanes * unit}, element);
   auto kernel = func::FuncOp::create(b, loc, "kernel",
                                      b.getFunctionType({memref, memref, b.getIndexType(), b.getIndexType()}, {}));
-  kernel->setAttr(KernelAttr::name, KernelAttr::get(&context, /*space=*/1, "", ""));
+  kernel->setAttr(KernelAttr::name, KernelAttr::get(&context, /*space=*/1, PlanAttr(), ""));
   b.setInsertionPointToEnd(kernel.addEntryBlock());
   Value src = kernel.getArgument(0), dst = kernel.getArgument(1), scratch;
   if (int64_t elements = transposeScratch(element, lanes))

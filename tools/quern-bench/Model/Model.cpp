@@ -109,7 +109,7 @@ private:
     loop.line = (*node)["line"];
     loop.bytesRead = (*node)["bytesRead"];
     const std::string &declared = scheduled[(*kernel)["line"].get<size_t>() - 1];
-    loop.isProduct = declared.find("plan = \"contraction") != std::string::npos && node->contains("carried") &&
+    loop.isProduct = declared.find("plan = <contraction") != std::string::npos && node->contains("carried") &&
                      loop.bytesRead > 0 && (*node)["operations"] > 0;
   }
 

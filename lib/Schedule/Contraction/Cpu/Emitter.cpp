@@ -48,7 +48,7 @@ void ContractionEmitter::startKernel() {
   func::FuncOp problem = chain.problem;
   KernelTraits traits;
   traits.name = (problem.getName() + "_kernel").str();
-  traits.plan = plan.text();
+  traits.plan = plan.attribute();
   traits.space = plan.tile.tiles * plan.rows.chunks;
   if (chain.rows.isOpen())
     traits.space.addLoop(chain.rows, plan.rows.chunkRows);

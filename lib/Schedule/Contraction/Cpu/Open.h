@@ -15,6 +15,7 @@
 #ifndef QUERN_SCHEDULE_CONTRACTION_CPU_OPEN_H
 #define QUERN_SCHEDULE_CONTRACTION_CPU_OPEN_H
 
+#include "IR/Plan.h"
 #include "Schedule/Contraction/Cpu/Plan.h"
 
 namespace quern::schedule::contractions {
@@ -53,7 +54,7 @@ struct OpenPlan {
   mlir::Type waitingType() const { ///< element type of sums in scratch
     return addsWide ? mlir::Float64Type::get(chain.sumType().getContext()) : chain.sumType();
   }
-  std::string text() const; ///< one line
+  PlanAttr attribute() const;
 };
 
 /// Decides everything, or fails with a reason.

@@ -85,7 +85,7 @@ func::FuncOp OpenEmitter::emit() {
   func::FuncOp problem = chain.problem;
   KernelTraits traits;
   traits.name = (problem.getName() + "_kernel").str();
-  traits.plan = plan.text();
+  traits.plan = plan.attribute();
   traits.scratchBytes = plan.scratchBytes;
   if (plan.panel > plan.width())
     traits.space = plan.panel / plan.width();

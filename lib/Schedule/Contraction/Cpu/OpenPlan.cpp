@@ -7,8 +7,6 @@
 #include "Schedule/Build/Bodies.h"
 #include "Schedule/Build/Transpose.h"
 
-#include "llvm/Support/raw_ostream.h"
-
 #include <algorithm>
 
 using namespace mlir;
@@ -135,25 +133,30 @@ LogicalResult quern::schedule::contractions::planOpen(OpenPlan &plan, std::strin
   return success();
 }
 
-std::string OpenPlan::text() const {
-  std::string out;
-  llvm::raw_string_ostream os(out);
-  os << "contraction: " << chain.rows.text() << 'x' << chain.columns.text();
+PlanAttr OpenPlan::attribute() const {
+  PlanBuilder fields(chain.problem, Recipe::Contraction);
+  fields.addSize(PlanField::Rows, chain.rows)
+      .addSize(PlanField::Columns, chain.columns)
+      .addIf(panel != 0, PlanField::Panel, panel)
+      .add(PlanField::Products, 1)
+      .add(PlanField::Dot, nameOf(dot))
+      .add(PlanField::Accumulators, 1)
+      .add(PlanField::MaxBlockRows, heights[0])
+      .add(PlanField::BlockVectors, vectors)
+      .add(PlanField::OpenTileWidth, width())
+      .add(PlanField::ChunkRows, chunkRows);
   if (panel)
-    os << " panels of " << panel;
-  os << ", 1 product by " << nameOf(dot) << " into 1 accumulator; blocks of up to " << heights[0] << 'x' << vectors
-     << " vectors, tiles of " << width() << " columns x chunks of " << chunkRows << " rows, rhs ";
-  if (panel)
-    os << "read in place";
+    fields.add(PlanField::Rhs, "read in place");
   else
-    os << (makesPairs   ? "copied in pairs"
-           : transposes ? "transposed"
-                        : "copied")
-       << " by " << wholeSteps << " steps along K, or of more by " << steps << ", of up to " << fewRows << " rows "
-       << (hasDots ? "summed along K" : "read in place");
-  if (addsWide)
-    os << ", parts added in f64";
+    fields.add(PlanField::Rhs, makesPairs   ? "copied in pairs"
+                               : transposes ? "transposed"
+                                            : "copied")
+        .add(PlanField::CopiedSteps, wholeSteps)
+        .add(PlanField::LongSteps, steps)
+        .add(PlanField::FewRows, fewRows)
+        .add(PlanField::RhsOfFewRows, hasDots ? "summed along K" : "read in place");
+  fields.addIf(addsWide, PlanField::WideSums);
   if (!chain.epilogue.empty())
-    os << ", " << chain.epilogueOps() << " operations after it over scratch";
-  return out;
+    fields.add(PlanField::EpilogueOps, chain.epilogueOps()).add(PlanField::EpiloguePlace, "over scratch");
+  return fields.get();
 }

@@ -16,7 +16,6 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
-#include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
 
@@ -395,48 +394,45 @@ double ContractionPlan::nsPerIteration() const {
   return std::max(matrixNs + operations * strategy.nsPerOperation, bytesOfTile() * strategy.nsPerByte);
 }
 
-std::string ContractionPlan::text() const {
-  std::string out;
-  llvm::raw_string_ostream os(out);
-  auto several = [](size_t count) { return count > 1 ? "s" : ""; };
-  os << "contraction: " << chain.rows.text() << 'x' << tile.columns << ", " << chain.products.size() << " product"
-     << several(chain.products.size()) << " by " << nameOf(k.dots[0]) << " into " << chain.accumulators.size()
-     << " accumulator" << several(chain.accumulators.size()) << ", " << k.loops.size() << " loop"
-     << several(k.loops.size()) << " over K; blocks of ";
-  if (matrices)
-    os << matrices->down << 'x' << matrices->across << " matrices of "
-       << (matrices->height ? std::to_string(matrices->height) : "up to " + std::to_string(matrices::rows)) << " rows";
-  else
-    os << rows.tallest() << 'x' << k.groupSize * tile.columnVectors << " vectors";
-  if (hasGroups())
-    os << " for " << k.groupSize << " accumulator" << several(k.groupSize) << " at a time";
+PlanAttr ContractionPlan::attribute() const {
+  PlanBuilder fields(chain.problem, Recipe::Contraction);
   const bool hasOpenRows = chain.rows.isOpen();
+  fields.addSize(PlanField::Rows, chain.rows)
+      .add(PlanField::Columns, tile.columns)
+      .add(PlanField::Products, chain.products.size())
+      .add(PlanField::Dot, nameOf(k.dots[0]))
+      .add(PlanField::Accumulators, chain.accumulators.size())
+      .add(PlanField::KLoops, k.loops.size());
+  if (matrices) {
+    fields.add(PlanField::BlockRows, matrices->down).add(PlanField::BlockMatrices, matrices->across);
+    if (matrices->height)
+      fields.add(PlanField::MatrixRows, matrices->height);
+    else
+      fields.add(PlanField::MatrixRows, "up to " + std::to_string(matrices::rows));
+  } else {
+    fields.add(PlanField::BlockRows, rows.tallest()).add(PlanField::BlockVectors, k.groupSize * tile.columnVectors);
+  }
+  fields.addIf(hasGroups(), PlanField::AccumulatorGroup, k.groupSize)
+      .addIf(hasOpenRows, PlanField::LowerBlocks)
+      .addIf(!hasOpenRows && rows.tallBlocks, PlanField::ShortBlockRows, rows.blockRows)
+      .add(PlanField::Tiles, tile.tiles)
+      .add(PlanField::TileWidth, tile.width());
   if (hasOpenRows)
-    os << " and lower ones";
-  else if (rows.tallBlocks)
-    os << " and of " << rows.blockRows << (rows.blockRows > 1 ? " rows" : " row");
-  os << ", " << tile.tiles << " tiles of " << tile.width() << " columns x ";
-  if (hasOpenRows)
-    os << "ceil(size " << chain.rows.openIndex() << " / " << rows.chunkRows << ") chunks";
+    fields.add(PlanField::Chunks, ceilText(chain.rows.openIndex(), rows.chunkRows));
   else
-    os << rows.chunks << " chunks";
-  if (k.slices)
-    os << (k.slices->hasLhs   ? ", factors copied"
-           : k.slices->hasRhs ? ", rhs copied"
-                              : "")
-       << (k.slices->hasPairs ? " in pairs" : "") << (k.slices->hasRhs ? " by " : ", by ") << k.slices->steps
-       << " steps along K";
-  if (k.slices && k.slices->fetchesNext)
-    os << ", the next prefetched";
-  if (k.slices && k.slices->tiles > 1)
-    os << " for up to " << k.slices->tiles << " tiles";
-  if (k.prefetches)
-    os << ", prefetch";
+    fields.add(PlanField::Chunks, rows.chunks);
+  if (const auto &slices = k.slices)
+    fields.addIf(slices->hasLhs || slices->hasRhs, PlanField::Copied, slices->hasLhs ? "factors" : "rhs")
+        .addIf(slices->hasPairs, PlanField::InPairs)
+        .add(slices->hasRhs ? PlanField::CopiedSteps : PlanField::SliceSteps, slices->steps)
+        .addIf(slices->fetchesNext, PlanField::FetchesNext)
+        .addIf(slices->tiles > 1, PlanField::SharedTiles, slices->tiles);
+  fields.addIf(k.prefetches, PlanField::Prefetches);
   if (!chain.epilogue.empty())
-    os << ", " << chain.epilogueOps() << " operations after it " << (scratch.rows ? "over scratch" : "in registers");
-  if (tile.tail != Tail::None)
-    os << (tile.tail == Tail::Masked ? ", masked tail" : ", separate tail");
-  return out;
+    fields.add(PlanField::EpilogueOps, chain.epilogueOps())
+        .add(PlanField::EpiloguePlace, scratch.rows ? "over scratch" : "in registers");
+  return fields.addIf(tile.tail != Tail::None, PlanField::Tail, tile.tail == Tail::Masked ? "masked" : "separate")
+      .get();
 }
 
 LogicalResult quern::schedule::contractions::planContraction(ContractionPlan &plan, std::string &whyNot) {

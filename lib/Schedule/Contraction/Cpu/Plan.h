@@ -12,6 +12,7 @@
 #ifndef QUERN_SCHEDULE_CONTRACTION_CPU_PLAN_H
 #define QUERN_SCHEDULE_CONTRACTION_CPU_PLAN_H
 
+#include "IR/Plan.h"
 #include "Schedule/Contraction/Cpu/Dots.h"
 
 namespace quern::schedule::contractions {
@@ -166,7 +167,7 @@ struct ContractionPlan {
   bool hasGroups() const { return k.groupSize < static_cast<int64_t>(chain.accumulators.size()); }
   double bytesOfTile() const; ///< rhs bytes of all products
   double nsPerIteration() const;
-  std::string text() const; ///< one line
+  PlanAttr attribute() const;
 };
 
 /// Returns `tallest`, then the powers of two below it, up to 8.

@@ -12,15 +12,15 @@
 #define QUERN_SCHEDULE_CONTRACTION_DEVICE_CONTRACTION_H
 
 #include "Schedule/Device/Strategy.h"
-#include "Schedule/Problem/Problem.h"
+#include "Schedule/Problem/Match.h"
 
 namespace quern {
 
-/// Schedules `problem` as one kernel, as described in Build/Kernel.h. An argument that only elementwise ops read may
-/// share the memory of one of the same type and layout that they write.
-mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>> scheduleDeviceContraction(const schedule::Problem &problem,
-                                                                                 const DeviceStrategy &strategy,
-                                                                                 std::string *whyNot = nullptr);
+/// Matches `problem`. Emission creates the kernel that Build/Kernel.h describes. An argument that only elementwise ops
+/// read may share the memory of one of the same type and layout that they write. A reduction of one row, and a kernel
+/// without group memory because the device has too little, are fallbacks. Returns null with a one-line reason if the
+/// problem does not match.
+MatchPtr matchDeviceContraction(const schedule::Problem &problem, const DeviceStrategy &strategy, std::string &whyNot);
 
 } // namespace quern
 

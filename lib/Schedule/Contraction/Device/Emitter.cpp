@@ -27,7 +27,7 @@ DeviceEmitter::DeviceEmitter(const DevicePlan &plan)
 func::FuncOp DeviceEmitter::emit() {
   KernelTraits traits;
   traits.name = (problem.getName() + "_kernel").str();
-  traits.plan = plan.text();
+  traits.plan = plan.attribute();
   traits.space.addLoop(chain.rows, plan.rowsOfGroup());
   traits.space.addLoop(chain.columns, plan.width());
   traits.groupSize = plan.group();
@@ -82,15 +82,8 @@ void DeviceEmitter::emitPlace(Value item) {
     columns.push_back(linear(v * plan.subGroup, {{tile, plan.width()}, {lane, 1}}));
 }
 
-/// Products whose panels have the same element type use the same memory, one after another.
 void DeviceEmitter::makePanels() {
-  llvm::MapVector<Type, int64_t> elements;
-  for (auto [product, own] : llvm::zip_equal(chain.products, plan.products))
-    if (own.panel) {
-      int64_t &most = elements[panelElement(product)];
-      most = std::max(most, plan.parts * own.panel * own.pitch);
-    }
-  for (auto [type, count] : elements)
+  for (auto [type, count] : plan.panels())
     panels[type] = groupMemory(b, kernel, count, type, memories++);
 }
 

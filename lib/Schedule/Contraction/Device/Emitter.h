@@ -87,10 +87,6 @@ private:
   int64_t memories = 0;
 };
 
-/// Element type of a panel, which has one element per column: a factor ready to be multiplied, or the packed elements
-/// as an integer.
-mlir::Type panelElement(const Product &product);
-
 } // namespace quern::schedule::contractions
 
 #endif // QUERN_SCHEDULE_CONTRACTION_DEVICE_EMITTER_H

@@ -10,10 +10,11 @@
 //===----------------------------------------------------------------------===//
 #include "Schedule/Contraction/Device/Plan.h"
 
+#include "Schedule/Device/GroupMemory.h"
+
 #include "Schedule/Build/Bodies.h"
 
 #include "llvm/Support/MathExtras.h"
-#include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
 
@@ -163,10 +164,8 @@ void DeviceContractionPlanner::choosePanels() {
 }
 
 LogicalResult DeviceContractionPlanner::run() {
-  if (!strategy.isLastResort && isReduction()) {
-    whyNot = "sums that share only one factor: each is the reduction of a row";
-    return failure();
-  }
+  if (isReduction())
+    plan.whyFallback = "sums that share only one factor: each is the reduction of a row";
   chooseSubGroup();
   if (plan.subGroup > strategy.maxGroup || static_cast<int64_t>(chain.accumulators.size()) > maxSums()) {
     whyNot = std::to_string(chain.accumulators.size()) + " accumulators do not fit the registers of a work-item";
@@ -181,26 +180,46 @@ LogicalResult DeviceContractionPlanner::run() {
 
 } // namespace
 
-std::string DevicePlan::text() const {
-  std::string out;
-  llvm::raw_string_ostream os(out);
-  auto several = [](size_t count) { return count > 1 ? "s" : ""; };
-  os << "contraction: " << chain.rows.text() << 'x' << chain.columns.text() << ", " << chain.products.size()
-     << " product" << several(chain.products.size()) << " into " << chain.accumulators.size() << " accumulator"
-     << several(chain.accumulators.size()) << "; sub-groups of " << subGroup << " with " << rows << " x " << width()
-     << " points, " << blocks << " below each other x " << parts << " along K in groups of " << group() << ", ";
-  auto count = [&](Size size, int64_t by) {
-    size.isOpen() ? os << "ceil(size " << size.openIndex() << " / " << by << ')' : os << ceilDiv(size.known(), by);
+llvm::MapVector<Type, int64_t> DevicePlan::panels() const {
+  llvm::MapVector<Type, int64_t> elements;
+  for (auto [product, own] : llvm::zip_equal(chain.products, products))
+    if (own.panel) {
+      int64_t &most = elements[panelElement(product)];
+      most = std::max(most, parts * own.panel * own.pitch);
+    }
+  return elements;
+}
+
+int64_t DevicePlan::groupBytes() const {
+  int64_t bytes = 0;
+  for (auto [type, count] : panels())
+    bytes = addGroupMemory(bytes, count, type);
+  return isOverMemory ? addGroupMemory(bytes, sumElements(), chain.sumType()) : bytes;
+}
+
+PlanAttr DevicePlan::attribute() const {
+  PlanBuilder fields(chain.problem, Recipe::Contraction);
+  auto addCount = [&](PlanField field, Size size, int64_t by) {
+    size.isOpen() ? fields.add(field, ceilText(size.openIndex(), by)) : fields.add(field, ceilDiv(size.known(), by));
   };
-  count(chain.columns, width());
-  os << " tiles x ";
-  count(chain.rows, rowsOfGroup());
-  os << "; steps of " << products[0].steps;
-  if (products[0].panel)
-    os << ", rhs through memory by " << products[0].panel << " steps";
+  fields.addSize(PlanField::Rows, chain.rows)
+      .addSize(PlanField::Columns, chain.columns)
+      .add(PlanField::Products, chain.products.size())
+      .add(PlanField::Accumulators, chain.accumulators.size())
+      .add(PlanField::BlockSubGroup, subGroup)
+      .add(PlanField::PointRows, rows)
+      .add(PlanField::PointColumns, width())
+      .add(PlanField::Blocks, blocks)
+      .add(PlanField::Parts, parts)
+      .add(PlanField::Group, group());
+  addCount(PlanField::Tiles, chain.columns, width());
+  addCount(PlanField::RowGroups, chain.rows, rowsOfGroup());
+  fields.add(PlanField::LoadedSteps, products[0].steps)
+      .addIf(products[0].panel != 0, PlanField::PanelSteps, products[0].panel);
   if (!chain.epilogue.empty())
-    os << ", " << chain.epilogueOps() << " operations after it " << (isOverMemory ? "over memory" : "in registers");
-  return out;
+    fields.add(PlanField::EpilogueOps, chain.epilogueOps())
+        .add(PlanField::EpiloguePlace, isOverMemory ? "over memory" : "in registers");
+  return fields.get();
 }
 
 LogicalResult quern::schedule::contractions::planDeviceContraction(DevicePlan &plan, std::string &whyNot) {

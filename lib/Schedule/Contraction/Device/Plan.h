@@ -12,6 +12,7 @@
 #ifndef QUERN_SCHEDULE_CONTRACTION_DEVICE_PLAN_H
 #define QUERN_SCHEDULE_CONTRACTION_DEVICE_PLAN_H
 
+#include "IR/Plan.h"
 #include "Schedule/Contraction/Chain.h"
 #include "Schedule/Device/Strategy.h"
 
@@ -40,6 +41,7 @@ struct DevicePlan {
   /// Sums go through group memory to the elementwise ops, whose code is then emitted once.
   bool isOverMemory = false;
   llvm::SmallVector<DeviceProduct, 4> products;
+  std::string whyFallback; ///< reason why the rows recipe is preferred; empty: it is not
 
   int64_t group() const { return subGroup * blocks * parts; }
   int64_t width() const { return subGroup * vectors; }
@@ -53,10 +55,17 @@ struct DevicePlan {
   }
   /// Elements of the memory that sums go through.
   int64_t sumElements() const { return blocks * parts * rows * perRow() * subGroup; }
-  std::string text() const; ///< one line
+  /// Elements by type of the panels of rhs. Products with the same type use the same memory one after another.
+  llvm::MapVector<mlir::Type, int64_t> panels() const;
+  int64_t groupBytes() const; ///< group memory in bytes
+  PlanAttr attribute() const;
 };
 
 /// Number of steps of the innermost loop over K, which may be open.
+/// Element type of a panel, which has one element per column: a factor ready to be multiplied, or the packed elements
+/// as an integer.
+mlir::Type panelElement(const Product &product);
+
 inline Size innerSteps(const Product &product) {
   return product.reduced.empty() ? Size(1) : product.reduced.back().extent;
 }

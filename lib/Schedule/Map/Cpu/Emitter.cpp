@@ -29,7 +29,7 @@ MapEmitter::MapEmitter(MapPlan &plan) : KernelBuilder(plan.problem.function), pl
 void MapEmitter::begin(const IterationSpace &space, double nsPerIteration) {
   KernelTraits traits;
   traits.name = (problem.function.getName() + "_kernel").str();
-  traits.plan = plan.text();
+  traits.plan = plan.attribute();
   traits.space = space;
   traits.nsPerIteration = nsPerIteration;
   beginKernel(problem.function, problem.function, traits, problem.prologue);

@@ -160,26 +160,30 @@ LogicalResult quern::schedule::maps::planOpen(MapPlan &plan, std::string &whyNot
   return OpenMapPlanner(plan, whyNot).run();
 }
 
-std::string quern::schedule::maps::textOfOpen(const MapPlan &plan) {
+PlanAttr quern::schedule::maps::attributeOfOpen(const MapPlan &plan) {
   const TilePlan &tile = plan.tile;
-  std::string line;
-  llvm::raw_string_ostream os(line);
-  os << "map: " << (plan.kind == MapKind::Line ? "lines" : "tiles") << " of open sizes";
+  PlanBuilder fields(plan.problem.function, Recipe::Map);
+  fields.add(PlanField::Kind, plan.kind == MapKind::Line ? "lines" : "tiles").add(PlanField::IsOpen);
   if (plan.kind == MapKind::Line)
-    os << ", " << plan.lanes << " lanes, unroll " << plan.unroll;
+    fields.add(PlanField::Lanes, plan.lanes).add(PlanField::Unroll, plan.unroll);
   else if (tile.network == TileNetwork::Squares)
-    os << ", " << tile.columns << " x " << tile.rows << " of " << tile.moved;
+    fields.add(PlanField::TileColumns, tile.columns)
+        .add(PlanField::TileRows, tile.rows)
+        .add(PlanField::Moved, tile.moved);
   else
-    os << ", " << tile.lanes << " lanes of " << tile.moved
-       << (tile.network == TileNetwork::Interleave ? " interleaved" : " deinterleaved");
-  if (plan.kind == MapKind::Tile && !plan.problem.isCopy)
-    os << ", body " << (tile.bodyInColumns ? "after" : "before") << " the transposition";
-  os << (plan.masksEnds() ? ", masked ends" : ", ends without masks") << ", axes";
+    fields.add(PlanField::Lanes, tile.lanes)
+        .add(PlanField::Moved, tile.moved)
+        .add(PlanField::Network, tile.network == TileNetwork::Interleave ? "interleaved" : "deinterleaved");
+  std::string axes, nest;
   for (auto [a, axis] : llvm::enumerate(plan.problem.axes))
-    os << ' ' << axis.extent.text() << '(' << plan.source().strides[a].text() << "->"
-       << plan.destination().strides[a].text() << ')';
-  os << ", loops";
-  for (const MapLoop &loop : plan.loops)
-    os << ' ' << loop.axis << (loop.step > 1 ? " by " + std::to_string(loop.step) : "");
-  return line;
+    axes += (a ? " " : "") + axis.extent.text() + "(" + plan.source().strides[a].text() + "->" +
+            plan.destination().strides[a].text() + ")";
+  for (auto [i, loop] : llvm::enumerate(plan.loops))
+    nest += (i ? " " : "") + std::to_string(loop.axis) + (loop.step > 1 ? " by " + std::to_string(loop.step) : "");
+  const bool hasBody = plan.kind == MapKind::Tile && !plan.problem.isCopy;
+  return fields.addIf(hasBody, PlanField::Body, tile.bodyInColumns ? "after" : "before")
+      .add(PlanField::Ends, plan.masksEnds() ? "masked ends" : "ends without masks")
+      .add(PlanField::Axes, axes)
+      .add(PlanField::Loops, nest)
+      .get();
 }

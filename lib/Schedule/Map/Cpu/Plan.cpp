@@ -13,7 +13,6 @@
 #include "Support/ThreadCost.h"
 
 #include "llvm/Support/MathExtras.h"
-#include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
 #include <numeric>
@@ -226,55 +225,51 @@ void quern::schedule::maps::planMap(MapPlan &plan) {
     finishLine(plan);
 }
 
-std::string MapPlan::text() const {
+/// Adds the decisions about the elements of a tile.
+static void addTile(PlanBuilder &fields, const MapPlan &plan) {
+  const TilePlan &tile = plan.tile;
+  fields.add(PlanField::TileColumns, plan.columns.lanes())
+      .add(PlanField::TileRows, plan.rows.lanes())
+      .add(PlanField::Moved, tile.moved)
+      .addIf(tile.network != TileNetwork::Squares, PlanField::Network,
+             tile.network == TileNetwork::Interleave ? "interleaved" : "deinterleaved")
+      .addIf(!plan.problem.isCopy, PlanField::Body, tile.bodyInColumns ? "after" : "before")
+      .addIf(tile.throughRows, PlanField::RowsInScratch)
+      .addIf(tile.repeat.lanes() > 1, PlanField::Adjacent, tile.repeat.lanes())
+      .addIf(tile.throughColumns, PlanField::ColumnsInScratch)
+      .addIf(tile.prefetch != 0, PlanField::PrefetchAhead, tile.prefetch);
+}
+
+PlanAttr MapPlan::attribute() const {
   if (problem.hasOpenSizes())
-    return textOfOpen(*this);
-  std::string line;
-  llvm::raw_string_ostream os(line);
+    return attributeOfOpen(*this);
+  PlanBuilder fields(problem.function, Recipe::Map);
   const char *kinds[] = {"lines", "tiles", "points"};
-  os << "map: " << kinds[static_cast<int>(kind)] << ", space " << space;
-  if (kind == MapKind::Line) {
-    os << ", runs of " << run.lanes() << ", " << lanes << " lanes, unroll " << unroll;
-    if (jamFactor > 1)
-      os << ", unroll-and-jam " << jamFactor;
-    if (prefetchDistance)
-      os << ", prefetch " << prefetchDistance << " ahead";
-    if (!isContiguousAlong(source(), run.parts[0].axis))
-      os << ", lanes of the source are collected";
-  } else if (kind == MapKind::Tile) {
-    os << ", " << columns.lanes() << " x " << rows.lanes() << " of " << tile.moved;
-    if (tile.network != TileNetwork::Squares)
-      os << (tile.network == TileNetwork::Interleave ? " interleaved" : " deinterleaved");
-    if (!problem.isCopy)
-      os << ", body " << (tile.bodyInColumns ? "after" : "before") << " the transposition";
-    if (tile.throughRows)
-      os << ", rows through scratch";
-    if (tile.repeat.lanes() > 1)
-      os << " with " << tile.repeat.lanes() << " adjacent";
-    if (tile.throughColumns)
-      os << ", columns through scratch";
-    if (tile.prefetch)
-      os << ", prefetch " << tile.prefetch << " ahead";
-  }
-  os << ", axes";
+  fields.add(PlanField::Kind, kinds[static_cast<int>(kind)]).add(PlanField::Space, space);
+  if (kind == MapKind::Line)
+    fields.add(PlanField::Run, run.lanes())
+        .add(PlanField::Lanes, lanes)
+        .add(PlanField::Unroll, unroll)
+        .addIf(jamFactor > 1, PlanField::Jam, jamFactor)
+        .addIf(prefetchDistance != 0, PlanField::PrefetchAhead, prefetchDistance)
+        .addIf(!isContiguousAlong(source(), run.parts[0].axis), PlanField::Collects);
+  else if (kind == MapKind::Tile)
+    addTile(fields, *this);
+  std::string axes, nest;
   for (auto [a, axis] : llvm::enumerate(problem.axes)) {
-    os << ' ' << axis.extent.known() << '(';
-    if (axis.isNonlinear)
-      os << "nonlinear)";
-    else
-      os << source().strides[a].text() << "->" << destination().strides[a].text() << ')';
+    axes += (a ? " " : "") + axis.extent.text();
+    axes += axis.isNonlinear ? "(nonlinear)"
+                             : "(" + source().strides[a].text() + "->" + destination().strides[a].text() + ")";
   }
-  if (!loops.empty()) {
-    os << ", loops";
-    for (auto [i, loop] : llvm::enumerate(loops))
-      os << (i == outer ? " | " : " ") << loop.trip << (loop.step > 1 ? " by " + std::to_string(loop.step) : "");
+  for (auto [i, loop] : llvm::enumerate(loops)) {
+    nest += i == outer ? (i ? " | " : "| ") : (i ? " " : "");
+    nest += std::to_string(loop.trip) + (loop.step > 1 ? " by " + std::to_string(loop.step) : "");
   }
-  if (!problem.limits.empty())
-    os << ", " << problem.limits.size() << (problem.limits.size() == 1 ? " limit" : " limits");
-  if (problem.writesPadding())
-    os << ", writes padding";
-  if (streams)
-    os << (streamsFullCallsOnly ? ", alone streams" : ", streams")
-       << (peels ? " from a boundary on" : " where aligned");
-  return line;
+  return fields.add(PlanField::Axes, axes)
+      .addIf(!nest.empty(), PlanField::Loops, nest)
+      .addIf(!problem.limits.empty(), PlanField::Limits, problem.limits.size())
+      .addIf(problem.writesPadding(), PlanField::WritesPadding)
+      .addIf(streams, streamsFullCallsOnly ? PlanField::StreamsAlone : PlanField::Streams,
+             peels ? "from a boundary on" : "where aligned")
+      .get();
 }

@@ -12,6 +12,7 @@
 #ifndef QUERN_SCHEDULE_MAP_CPU_PLAN_H
 #define QUERN_SCHEDULE_MAP_CPU_PLAN_H
 
+#include "IR/Plan.h"
 #include "Schedule/Map/Groups.h"
 #include "Schedule/Map/Map.h"
 
@@ -107,8 +108,7 @@ struct MapPlan {
   bool isStraight(const LaneGroup &group) const;
   /// Returns the vector operations in one execution of the body.
   int64_t bodyOps() const;
-  /// Returns the plan as one line of text, for `quern explain`.
-  std::string text() const;
+  PlanAttr attribute() const;
 };
 
 /// Decides all fields. Cannot fail: single points are the fallback.
@@ -116,8 +116,7 @@ void planMap(MapPlan &plan);
 /// Decides the fields of a line or a tile if sizes are open, or fails with a reason in `whyNot` (OpenPlan.cpp). The
 /// iteration space is all loops; the last one steps through a line or tile.
 mlir::LogicalResult planOpen(MapPlan &plan, std::string &whyNot);
-/// Returns the text of such a plan.
-std::string textOfOpen(const MapPlan &plan);
+PlanAttr attributeOfOpen(const MapPlan &plan);
 
 /// Sets the run and the lanes of a line. Returns false if the destination is not contiguous along any axis
 /// (LinePlan.cpp).

@@ -197,7 +197,7 @@ int64_t DeviceMapEmitter::subGroupOfItems() const {
 func::FuncOp DeviceMapEmitter::emit() {
   KernelTraits traits;
   traits.name = (problem.function.getName() + "_kernel").str();
-  traits.plan = plan.text();
+  traits.plan = plan.attribute();
   traits.space = plan.space;
   traits.groupSize = plan.group;
   const int64_t subGroup = subGroupOfItems();

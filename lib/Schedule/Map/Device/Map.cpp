@@ -9,17 +9,33 @@
 using namespace mlir;
 using namespace quern;
 using namespace quern::schedule;
+using namespace quern::schedule::maps;
 
-FailureOr<SmallVector<func::FuncOp>> quern::scheduleDeviceMap(const Problem &problem, const DeviceStrategy &strategy,
-                                                              std::string *whyNot) {
-  maps::MapProblem map;
-  std::string reason;
-  if (failed(maps::readMap(problem, map, reason, /*ofDevice=*/true))) {
-    if (whyNot)
-      *whyNot = reason;
-    return failure();
+namespace {
+
+struct DeviceMatch final : SingleMatch<MapProblem, DeviceMapPlan, DeviceStrategy> {
+  using SingleMatch::SingleMatch;
+  Kernels emit() override { return {DeviceMapEmitter(plan).emit()}; }
+};
+
+std::unique_ptr<DeviceMatch> planFor(const MapProblem &map, const DeviceStrategy &strategy) {
+  auto match = std::make_unique<DeviceMatch>(Recipe::Map, strategy);
+  match->chain = map;
+  planDeviceMap(match->plan);
+  return match;
+}
+
+} // namespace
+
+MatchPtr quern::matchDeviceMap(const Problem &problem, const DeviceStrategy &strategy, std::string &whyNot) {
+  MapProblem map;
+  if (failed(readMap(problem, map, whyNot, /*ofDevice=*/true)))
+    return nullptr;
+  std::unique_ptr<DeviceMatch> match = planFor(map, strategy);
+  std::string whyFallback;
+  if (!fitsGroupMemory(match->plan.groupBytes(), strategy, whyFallback)) {
+    match = planFor(map, withoutGroupMemory(strategy));
+    match->whyFallback = whyFallback;
   }
-  maps::DeviceMapPlan plan(map, strategy);
-  maps::planDeviceMap(plan);
-  return SmallVector<func::FuncOp>{maps::DeviceMapEmitter(plan).emit()};
+  return match;
 }

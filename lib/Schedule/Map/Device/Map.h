@@ -12,14 +12,14 @@
 #define QUERN_SCHEDULE_MAP_DEVICE_MAP_H
 
 #include "Schedule/Device/Strategy.h"
-#include "Schedule/Problem/Problem.h"
+#include "Schedule/Problem/Match.h"
 
 namespace quern {
 
-/// Schedules `problem`, one elementwise op, as described in Build/Kernel.h. An input with the destination's layout and
-/// element size may share its memory.
-mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>>
-scheduleDeviceMap(const schedule::Problem &problem, const DeviceStrategy &strategy, std::string *whyNot = nullptr);
+/// Matches `problem`, one elementwise op. Emission creates the kernel that Build/Kernel.h describes. An input with the
+/// destination's layout and element size may share its memory. A kernel without group memory because the device has too
+/// little is a fallback. Returns null with a one-line reason if the function is not a map.
+MatchPtr matchDeviceMap(const schedule::Problem &problem, const DeviceStrategy &strategy, std::string &whyNot);
 
 } // namespace quern
 

@@ -9,10 +9,11 @@
 //===----------------------------------------------------------------------===//
 #include "Schedule/Map/Device/Plan.h"
 
+#include "Schedule/Device/GroupMemory.h"
+
 #include "Schedule/Device/Access.h"
 
 #include "llvm/Support/MathExtras.h"
-#include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
 
@@ -353,22 +354,23 @@ void DeviceMapPlanner::run() {
 
 } // namespace
 
-std::string DeviceMapPlan::text() const {
-  std::string line;
-  llvm::raw_string_ostream os(line);
-  os << "map: " << (isThroughMemory ? "tiles through group memory" : "lines") << ", boxes";
+int64_t DeviceMapPlan::groupBytes() const {
+  return isThroughMemory ? addGroupMemory(0, memoryElements, groupMemoryType(source().element())) : 0;
+}
+
+PlanAttr DeviceMapPlan::attribute() const {
+  std::string boxesByAxis;
   for (auto [a, axis] : llvm::enumerate(problem.axes))
-    os << (a ? " x " : " ") << counts[a] << '/' << axis.extent.text();
-  if (read.width > 1)
-    os << ", reads vectors of " << read.width;
-  if (written.width > 1)
-    os << (isThroughMemory ? ", writes" : ",") << " vectors of " << written.width;
-  os << ", groups of " << group;
-  if (subGroup)
-    os << ", sub-groups of " << subGroup;
-  if (problem.writesPadding())
-    os << ", writes padding";
-  return line;
+    boxesByAxis += (a ? " x " : "") + std::to_string(counts[a]) + "/" + axis.extent.text();
+  return PlanBuilder(problem.function, Recipe::Map)
+      .add(PlanField::Kind, isThroughMemory ? "tiles through group memory" : "lines")
+      .add(PlanField::Boxes, boxesByAxis)
+      .addIf(read.width > 1, PlanField::ReadVectors, read.width)
+      .addIf(written.width > 1, isThroughMemory ? PlanField::WrittenVectors : PlanField::Vectors, written.width)
+      .add(PlanField::GroupItems, group)
+      .addIf(subGroup != 0, PlanField::SubGroup, subGroup)
+      .addIf(problem.writesPadding(), PlanField::WritesPadding)
+      .get();
 }
 
 void quern::schedule::maps::planDeviceMap(DeviceMapPlan &plan) { DeviceMapPlanner(plan).run(); }

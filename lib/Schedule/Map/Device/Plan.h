@@ -11,6 +11,7 @@
 #ifndef QUERN_SCHEDULE_MAP_DEVICE_PLAN_H
 #define QUERN_SCHEDULE_MAP_DEVICE_PLAN_H
 
+#include "IR/Plan.h"
 #include "Schedule/Build/Kernel.h"
 #include "Schedule/Device/Strategy.h"
 #include "Schedule/Map/Axes.h"
@@ -58,7 +59,8 @@ struct DeviceMapPlan {
   bool isOpen(unsigned axis) const { return problem.axes[axis].extent.isOpen(); }
   /// Returns the number of boxes along an axis that is not open.
   int64_t boxes(unsigned axis) const;
-  std::string text() const;
+  int64_t groupBytes() const; ///< group memory in bytes
+  PlanAttr attribute() const;
 };
 
 /// Decides all fields. Cannot fail.

@@ -9,9 +9,8 @@
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Cpu/Plan.h"
 
-#include "llvm/Support/raw_ostream.h"
-
 using namespace mlir;
+using namespace quern;
 using namespace quern::schedule;
 using namespace quern::schedule::rows;
 
@@ -100,60 +99,51 @@ int64_t RowPlan::opsPerIteration() const {
   return perVector * vectors.vectorsFor(chain.rowExtent.typical()) + perRow * vectors.columns;
 }
 
-static void print(llvm::raw_ostream &os, const RowPlan &plan, const RowVectors &vectors) {
+static void add(PlanBuilder &fields, const RowPlan &plan, const RowVectors &vectors) {
   if (vectors.wholeRows > 1) {
-    os << vectors.wholeRows << " rows share a vector";
+    fields.add(PlanField::RowsOfVector, vectors.wholeRows);
   } else if (vectors.wholeRows) {
-    os << "a row is one vector";
+    fields.add(PlanField::RowIsVector);
   } else if (vectors.alongRow()) {
-    os << "along the row, unroll";
+    std::string unroll;
     for (int sweep = 0; sweep < plan.sweeps; ++sweep)
-      os << (sweep ? "+" : " ") << plan.forms.usual.columnsIn(sweep);
+      unroll += (sweep ? "+" : "") + std::to_string(plan.forms.usual.columnsIn(sweep));
+    fields.add(PlanField::AlongRow).add(PlanField::Unroll, unroll);
   } else {
-    os << "across rows, " << vectors.columns << (vectors.columns == 1 ? " vector" : " vectors") << " wide";
+    fields.add(PlanField::AcrossRows, vectors.columns);
   }
-  os << ", " << vectors.lanes << " lanes";
-  if (vectors.depth > 1)
-    os << " of " << vectors.depth << " neighbors";
-  if (vectors.inHalves)
-    os << ", bytes summed in 16 bits";
+  fields.add(PlanField::Lanes, vectors.lanes)
+      .addIf(vectors.depth > 1, PlanField::Neighbors, vectors.depth)
+      .addIf(vectors.inHalves, PlanField::InHalves);
 }
 
-static void print(llvm::raw_ostream &os, const RowPlan &plan, const RowForms &forms) {
+static void add(PlanBuilder &fields, const RowPlan &plan, const RowForms &forms) {
   for (auto [stage, own] : llvm::zip_equal(plan.chain.stages, forms.usual.stages))
     if (own.keptIn >= 0 && !stage.writesArgument)
-      os << ", sweep " << own.keptIn << " keeps a value in " << (own.storage ? "the destination" : "scratch");
+      fields.add(PlanField::KeepsValue, own.keptIn).add(PlanField::KeptIn, own.storage ? "the destination" : "scratch");
   for (const KeptRead &read : forms.usual.keptReads)
-    os << ", sweep " << read.keptIn << " keeps an operand in scratch";
-  if (forms.shortRow)
-    os << " of rows up to " << forms.shortRow;
-  if (forms.maxRegisterVectors)
-    os << ", rows up to " << forms.maxRegisterVectors << " vectors stay in registers";
-  if (forms.usual.streams)
-    os << ", the last sweep" << (plan.streaming.isForFullCalls ? " of a lone thread" : "")
-       << " streams if the destination is " << (plan.streaming.isChecked ? "large and aligned" : "aligned");
+    fields.add(PlanField::KeepsOperand, read.keptIn);
+  fields.addIf(forms.shortRow != 0, PlanField::ScratchRow, forms.shortRow)
+      .addIf(forms.maxRegisterVectors != 0, PlanField::RegisterVectors, forms.maxRegisterVectors)
+      .addIf(forms.usual.streams, plan.streaming.isForFullCalls ? PlanField::StreamsLastAlone : PlanField::StreamsLast,
+             plan.streaming.isChecked ? "large and aligned" : "aligned");
 }
 
-std::string RowPlan::text() const {
-  std::string line;
-  llvm::raw_string_ostream os(line);
-  os << "rows: " << chain.stages.size() << " ops in " << sweeps << (sweeps == 1 ? " sweep" : " sweeps") << ", space "
-     << space.rows.number;
+PlanAttr RowPlan::attribute(int sweep) const {
+  PlanBuilder fields(chain.problem, Recipe::Rows);
+  if (sweep)
+    return fields.add(PlanField::LaterSweep, sweep).get();
+  fields.add(PlanField::Ops, chain.stages.size())
+      .add(PlanField::Sweeps, sweeps)
+      .add(PlanField::Space, space.rows.number);
   for (size_t i = 0; i < space.rows.factors.size(); i += 2)
-    os << " x ceil(size " << space.rows.factors[i] << " / " << space.rows.factors[i + 1] << ")";
-  os << ", ";
-  print(os, *this, vectors);
-  print(os, *this, forms);
-  if (scratch.laneBuffer >= 0)
-    os << ", some lanes move one by one";
+    fields.add(PlanField::Factor, ceilText(space.rows.factors[i], space.rows.factors[i + 1]));
+  add(fields, *this, vectors);
+  add(fields, *this, forms);
+  fields.addIf(scratch.laneBuffer >= 0, PlanField::LaneBuffer);
   if (space.isSplit())
-    os << ", each row in " << space.split.chunks << " chunks of " << space.split.chunkLength
-       << " and each sweep a step";
-  return line;
-}
-
-std::string RowPlan::text(int sweep) const {
-  if (!space.isSplit())
-    return text();
-  return (sweep ? "" : text() + ": ") + "sweep " + std::to_string(sweep);
+    fields.add(PlanField::RowChunks, space.split.chunks)
+        .add(PlanField::RowChunkLength, space.split.chunkLength)
+        .add(PlanField::FirstSweep, sweep);
+  return fields.get();
 }

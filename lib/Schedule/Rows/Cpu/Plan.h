@@ -4,12 +4,13 @@
 //===----------------------------------------------------------------------===//
 //
 // A plan has all decisions that emission implements: the dim that vectors run along, the number of sweeps over the row,
-// the sweeps in which each stage is computed, and where values wait between sweeps. Its text is the kernel's plan.
+// the sweeps in which each stage is computed, and where values wait between sweeps. Its attribute is the kernel's plan.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_ROWS_CPU_PLAN_H
 #define QUERN_SCHEDULE_ROWS_CPU_PLAN_H
 
+#include "IR/Plan.h"
 #include "Schedule/Build/Kernel.h"
 #include "Schedule/Rows/Cpu/Split.h"
 #include "Schedule/Rows/Cpu/Vectors.h"
@@ -130,9 +131,8 @@ struct RowPlan {
   Size countOf(int dim) const;
   /// Returns the operations of one iteration, including loads and stores.
   int64_t opsPerIteration() const;
-  std::string text() const;
-  /// Returns the text for the kernel of one sweep. Only the first of several kernels has the whole plan.
-  std::string text(int sweep) const;
+  /// Returns the plan of the kernel of one sweep. Only the first of several kernels has the whole plan.
+  PlanAttr attribute(int sweep) const;
 };
 
 inline constexpr int64_t horizontalOps = 15; ///< operations of a reduction within a vector

@@ -52,7 +52,7 @@ func::FuncOp VectorEmitter::emit(Operation *after) {
   bool isOneOfMany = plan.space.isSplit() && plan.sweeps > 1;
   KernelTraits traits;
   traits.name = (chain.problem.getName() + "_kernel" + (isOneOfMany ? Twine(sweep) : Twine())).str();
-  traits.plan = plan.text(sweep);
+  traits.plan = plan.attribute(sweep);
   traits.space = plan.space.rows;
   traits.space.addLoop(plan.space.split.chunks);
   traits.nsPerIteration =

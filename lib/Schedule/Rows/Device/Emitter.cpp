@@ -290,7 +290,7 @@ void DeviceRowEmitter::storeRowOutputs(ArrayRef<RowOutput> outputs) {
 func::FuncOp DeviceRowEmitter::emit(Operation *after) {
   KernelTraits traits;
   traits.name = (chain.problem.getName() + "_kernel").str();
-  traits.plan = plan.text();
+  traits.plan = plan.attribute();
   traits.space = plan.space;
   traits.groupSize = plan.group;
   traits.subGroupSize = plan.subGroup == 1 ? 0 : plan.subGroup;

@@ -9,6 +9,8 @@
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Device/Plan.h"
 
+#include "Schedule/Device/GroupMemory.h"
+
 #include "Schedule/Device/Access.h"
 
 #include <algorithm>
@@ -291,14 +293,10 @@ void DeviceRowPlanner::boxRows() {
 }
 
 LogicalResult DeviceRowPlanner::run(std::string &whyNot) {
-  if (!strategy.isLastResort && chain.rowLoop < 0) {
-    whyNot = "nothing is reduced";
-    return failure();
-  }
-  if (!strategy.isLastResort && isProduct()) {
-    whyNot = "it is a product whose factors several rows share";
-    return failure();
-  }
+  if (chain.rowLoop < 0)
+    plan.whyFallback = "nothing is reduced";
+  else if (isProduct())
+    plan.whyFallback = "it is a product whose factors several rows share";
   plan.sweeps = chain.sweeps;
   auto sizes = ArrayRef(strategy.subGroupSizes);
   auto preferred = llvm::find(sizes, 16);
@@ -329,17 +327,28 @@ LogicalResult DeviceRowPlanner::run(std::string &whyNot) {
 
 } // namespace
 
-std::string DeviceRowPlan::text() const {
-  std::string who = share == RowShare::SubGroup ? "a row to a sub-group of " + std::to_string(subGroup)
-                    : share == RowShare::Group  ? "a row to a group"
-                                                : "a row to a work-item";
-  std::string how = isInRegisters ? "kept in " + std::to_string(slots) + " registers of a work-item"
-                                  : std::to_string(sweeps) + " sweeps in steps of " + std::to_string(slots);
-  if (width > 1)
-    how += ", " + std::to_string(width) + " adjacent";
-  if (isBoxed)
-    how += ", moved through memory of the group";
-  return "rows: " + who + ", " + how + ", groups of " + std::to_string(group);
+int64_t DeviceRowPlan::reductionBytes() const {
+  int64_t bytes = 0;
+  if (share == RowShare::Group && items > subGroup)
+    for (const Stage &stage : chain.stages)
+      for (TypedAttr init : stage.reduces ? ArrayRef(stage.inits) : ArrayRef<TypedAttr>())
+        bytes = addGroupMemory(bytes, items / subGroup, init.getType());
+  return bytes;
+}
+
+PlanAttr DeviceRowPlan::attribute() const {
+  PlanBuilder fields(chain.problem, Recipe::Rows);
+  fields.add(PlanField::RowShare, share == RowShare::SubGroup ? "a sub-group of " + std::to_string(subGroup)
+                                  : share == RowShare::Group  ? "a group"
+                                                              : "a work-item");
+  if (isInRegisters)
+    fields.add(PlanField::HeldValues, slots);
+  else
+    fields.add(PlanField::ItemSweeps, sweeps).add(PlanField::SweepStep, slots);
+  return fields.addIf(width > 1, PlanField::RowWidth, width)
+      .addIf(isBoxed, PlanField::IsBoxed)
+      .add(PlanField::GroupItems, group)
+      .get();
 }
 
 LogicalResult quern::schedule::rows::planDeviceRows(DeviceRowPlan &plan, std::string &whyNot) {

@@ -10,6 +10,7 @@
 #ifndef QUERN_SCHEDULE_ROWS_DEVICE_PLAN_H
 #define QUERN_SCHEDULE_ROWS_DEVICE_PLAN_H
 
+#include "IR/Plan.h"
 #include "Schedule/Build/Kernel.h"
 #include "Schedule/Device/Strategy.h"
 #include "Schedule/Rows/Chain.h"
@@ -39,6 +40,7 @@ struct DeviceRowPlan {
   int64_t count = 1;                    ///< rows of the dims of known extent, including those past limits
   int openDim = -1;                     ///< open dim along which a group's rows run, if it is the only dim; else -1
   IterationSpace space;                 ///< counts groups
+  std::string whyFallback;              ///< reason why another recipe is preferred; empty: none is
 
   DeviceRowPlan(RowChain &chain, const DeviceStrategy &strategy) : chain(chain), strategy(strategy) {}
   bool isAlongRow() const { return share != RowShare::Item; }
@@ -57,7 +59,9 @@ struct DeviceRowPlan {
   bool rowsFollowLanes() const;
   /// Returns true if sums have so many terms that their rounding error is accumulated separately.
   bool compensates() const;
-  std::string text() const;
+  /// Group memory of reductions in bytes. Boxes are chosen only if they fit, and then there is none.
+  int64_t reductionBytes() const;
+  PlanAttr attribute() const;
 };
 
 /// Makes the plan. Fails with a reason in `whyNot` if another recipe would be faster, unless this is the fallback.

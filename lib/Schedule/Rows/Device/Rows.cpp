@@ -9,16 +9,34 @@
 using namespace mlir;
 using namespace quern;
 using namespace quern::schedule;
+using namespace quern::schedule::rows;
 
-FailureOr<SmallVector<func::FuncOp>> quern::scheduleDeviceRows(const Problem &problem, const DeviceStrategy &strategy,
-                                                               std::string *whyNot) {
-  std::string reason;
-  rows::RowChain chain;
-  rows::DeviceRowPlan plan(chain, strategy);
-  if (failed(rows::matchRowChain(problem, chain, reason)) || failed(rows::planDeviceRows(plan, reason))) {
-    if (whyNot)
-      *whyNot = reason;
-    return failure();
-  }
-  return SmallVector<func::FuncOp>{rows::DeviceRowEmitter(plan).emit(problem.function)};
+namespace {
+
+struct DeviceMatch final : SingleMatch<RowChain, DeviceRowPlan, DeviceStrategy> {
+  using SingleMatch::SingleMatch;
+  Kernels emit() override { return {DeviceRowEmitter(plan).emit(chain.problem)}; }
+};
+
+/// Returns null with a reason if the chain cannot be planned.
+std::unique_ptr<DeviceMatch> planFor(const RowChain &chain, const DeviceStrategy &strategy, std::string &whyNot) {
+  auto match = std::make_unique<DeviceMatch>(Recipe::Rows, strategy);
+  match->chain = chain;
+  return succeeded(planDeviceRows(match->plan, whyNot)) ? std::move(match) : nullptr;
+}
+
+} // namespace
+
+MatchPtr quern::matchDeviceRows(const Problem &problem, const DeviceStrategy &strategy, std::string &whyNot) {
+  RowChain chain;
+  if (failed(matchRowChain(problem, chain, whyNot)))
+    return nullptr;
+  std::unique_ptr<DeviceMatch> match = planFor(chain, strategy, whyNot);
+  std::string whyFallback = match ? match->plan.whyFallback : whyNot;
+  if (whyFallback.empty() && fitsGroupMemory(match->plan.reductionBytes(), strategy, whyFallback))
+    return match;
+  match = planFor(chain, withoutGroupMemory(strategy), whyNot);
+  if (match)
+    match->whyFallback = whyFallback;
+  return match;
 }

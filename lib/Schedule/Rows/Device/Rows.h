@@ -11,14 +11,14 @@
 #define QUERN_SCHEDULE_ROWS_DEVICE_ROWS_H
 
 #include "Schedule/Device/Strategy.h"
-#include "Schedule/Problem/Problem.h"
+#include "Schedule/Problem/Match.h"
 
 namespace quern {
 
-/// Schedules `problem` as described in Build/Kernel.h. It must reduce along one dimension, unless this is the fallback.
-/// Arguments of one type and layout may share memory.
-mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>>
-scheduleDeviceRows(const schedule::Problem &problem, const DeviceStrategy &strategy, std::string *whyNot = nullptr);
+/// Matches `problem`. Emission creates the kernel that Build/Kernel.h describes. Arguments of one type and layout may
+/// share memory. A chain without a reduction, a product, and a kernel without group memory because the device has too
+/// little are fallbacks. Returns null with a one-line reason if the chain does not match.
+MatchPtr matchDeviceRows(const schedule::Problem &problem, const DeviceStrategy &strategy, std::string &whyNot);
 
 } // namespace quern
 

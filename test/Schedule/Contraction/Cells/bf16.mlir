@@ -10,14 +10,14 @@
 // RUN: quern-opt %s --check
 // RUN: quern-opt %s --check --target=avx2
 // RUN: quern-opt %s --check --target=sse42
-// CHECK: plan = "contraction: 16x512, 2 products by dots of bf16 pairs into 4 accumulators, 1 loop over K; blocks of 6x4 vectors and of 5 rows, 32 tiles
+// CHECK: plan = <contraction, rows = 16, columns = 512, products = 2, dot = "dots of bf16 pairs", accumulators = 4, k_loops = 1, block_rows = 6, block_vectors = 4, short_block_rows = 5, tiles = 32
 // CHECK-COUNT-24: vector.contract {{.*}} : vector<2xbf16>, vector<16x2xbf16> into vector<16xf32>
 // ASM: vbroadcastss {{.*}},2), %zmm
 // ASM-NEXT: vdpbf16ps
 // ASM-NEXT: vdpbf16ps
 // ASM-NEXT: vdpbf16ps
 // ASM-NEXT: vdpbf16ps
-// MATRICES: 2 products by matrices of bf16 pairs into 4 accumulators, 1 loop over K; blocks of 1x4 matrices of 16 rows, 32 tiles
+// MATRICES: products = 2, dot = "matrices of bf16 pairs", accumulators = 4, k_loops = 1, block_rows = 1, block_matrices = 4, matrix_rows = 16, tiles = 32
 // AMX: ldtilecfg
 // AMX-COUNT-4: tilezero
 // AMX-NOT: tilestored
@@ -27,7 +27,7 @@
 // AMX: jl
 // AMX-COUNT-4: tilestored
 // AMX: tilerelease
-// APART: 2 products by fma into 4 accumulators
+// APART: products = 2, dot = "fma", accumulators = 4
 // APART: arith.shrui
 // APART: math.fma
 #x = affine_map<(n, p, g, v, k, j) -> (n, k * 2 + j)>

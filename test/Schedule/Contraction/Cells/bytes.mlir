@@ -9,7 +9,7 @@
 // RUN: quern-opt %s --check
 // RUN: quern-opt %s --check --target=avx2
 // RUN: quern-opt %s --check --target=sse42
-// CHECK: plan = "contraction: 16x512, 2 products by dots of four bytes into 4 accumulators, 1 loop over K
+// CHECK: plan = <contraction, rows = 16, columns = 512, products = 2, dot = "dots of four bytes", accumulators = 4, k_loops = 1
 // CHECK-COUNT-16: vector.contract {{.*}} : vector<4xi32>, vector<16x4xi32> into vector<16xi32>
 // CHECK: arith.subf
 // CHECK: scf.for %{{.*}} = %c0 to %c16 step %c1 {
@@ -18,7 +18,7 @@
 // ASM-NEXT: vpdpbusd
 // ASM-NEXT: vpdpbusd
 // ASM-NEXT: vpdpbusd
-// MATRICES: 2 products by matrices of bytes into 4 accumulators, 1 loop over K; blocks of 1x4 matrices of 16 rows, 32 tiles
+// MATRICES: products = 2, dot = "matrices of bytes", accumulators = 4, k_loops = 1, block_rows = 1, block_matrices = 4, matrix_rows = 16, tiles = 32
 // AMX: ldtilecfg
 // AMX-COUNT-4: tilezero
 // AMX-NOT: tilestored

@@ -9,9 +9,9 @@
 // RUN: quern-opt %s --check --target=avx2:l1=32
 // RUN: quern-opt %s --check --target=sse42:l1=32
 // Four rows are a single block, which reads each panel once. L2 holds all panels, so nothing is prefetched.
-// FEW: blocks of 4x4 vectors, 3 tiles of 16 columns x 1 chunks, {{[0-9]+}} operations
+// FEW: block_rows = 4, block_vectors = 4, tiles = 3, tile_width = 16, chunks = 1, epilogue_ops =
 // FEW-NOT: memref.prefetch
-// CHECK: blocks of 10x2 vectors for 2 accumulators at a time and of 6 rows, 3 tiles of 16 columns x 1 chunks, prefetch
+// CHECK: block_rows = 10, block_vectors = 2, accumulator_group = 2, short_block_rows = 6, tiles = 3, tile_width = 16, chunks = 1, prefetches
 // CHECK: %[[FIRST:[^:]*]]:20 = scf.for %{{.*}} = %c0 to %c2 step %c1 iter_args
 // CHECK: scf.for %{{.*}} = %c0 to %c520 step %c1 iter_args
 // CHECK: locality<2>

@@ -7,7 +7,7 @@
 // RUN: quern-opt %s --check --target=avx512_core
 // RUN: quern-opt %s --check --target=avx2
 // RUN: quern-opt %s --check --target=sse42
-// CHECK: plan = "contraction: 16x96, 2 products by fma into 1 accumulator, 1 loop over K; blocks of {{[0-9]+}}x{{[0-9]+}} vectors
+// CHECK: plan = <contraction, rows = 16, columns = 96, products = 2, dot = "fma", accumulators = 1, k_loops = 1, block_rows = {{[0-9]+}}, block_vectors = {{[0-9]+}}
 #m0 = affine_map<(n, p, g, v, k) -> (n, k)>
 #m1 = affine_map<(n, p, g, v, k) -> (p, k, g, v)>
 #m2 = affine_map<(n, p, g, v, k) -> (n, g, p * 32 + v)>

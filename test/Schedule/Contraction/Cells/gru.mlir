@@ -9,7 +9,7 @@
 // RUN: quern-opt %s --check --target=avx512_core
 // RUN: quern-opt %s --check --target=avx2
 // RUN: quern-opt %s --check --target=sse42
-// CHECK: plan = "contraction: 7x41, 4 products by dots of bf16 pairs into 2 accumulators
+// CHECK: plan = <contraction, rows = 7, columns = 41, products = 4, dot = "dots of bf16 pairs", accumulators = 2
 // CHECK: vector.maskedstore {{.*}} : memref<287xf32>
 // CHECK: vector.maskedstore {{.*}} : memref<287xbf16>
 #m0 = affine_map<(n, p, g, v, k, j) -> (n, k * 2 + j + 0)>

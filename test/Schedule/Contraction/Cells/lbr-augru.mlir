@@ -7,7 +7,7 @@
 // RUN: quern-opt %s --check --target=avx512_core
 // RUN: quern-opt %s --check --target=avx2
 // RUN: quern-opt %s --check --target=sse42
-// CHECK: plan = "contraction: 7x40, 3 products by fma into 4 accumulators, 2 loops over K
+// CHECK: plan = <contraction, rows = 7, columns = 40, products = 3, dot = "fma", accumulators = 4, k_loops = 2
 // CHECK: %{{.*}}:{{[0-9]+}} = scf.for %{{.*}} = %c0 to %c24 step %c1 iter_args
 // CHECK: memref.load %{{.*}} : memref<7xf32>
 #m0 = affine_map<(n, p, g, v, k) -> (n, k)>

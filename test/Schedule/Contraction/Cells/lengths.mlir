@@ -12,7 +12,7 @@
 // RUN: quern-opt %s --check --target=avx512_core --sizes=70,32,70,56,70,48,70,70,40,70,64,70,48
 // RUN: quern-opt %s --check --target=avx2 --sizes=70,32,70,56,70,48,70,70,40,70,64,70,48
 // RUN: quern-opt %s --check --target=sse42 --sizes=70,32,70,56,70,48,70,70,40,70,64,70,48
-// CHECK: plan = "contraction: ?x40, 3 products by dots of bytes in 16 bits into 4 accumulators
+// CHECK: plan = <contraction, rows = "?", columns = 40, products = 3, dot = "dots of bytes in 16 bits", accumulators = 4
 // CHECK: memref.load %{{.*}} : memref<?xi32>
 #m0 = affine_map<(n, p, g, v, k, j) -> (n, k * 4 + j + 0)>
 #m1 = affine_map<(n, p, g, v, k, j) -> (p, k, g, v, j)>

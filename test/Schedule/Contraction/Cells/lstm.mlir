@@ -7,7 +7,7 @@
 // RUN: quern-opt %s --check --target=avx512_core
 // RUN: quern-opt %s --check --target=avx2
 // RUN: quern-opt %s --check --target=sse42
-// CHECK: plan = "contraction: 5x40, 2 products by fma into 4 accumulators, 1 loop over K; blocks of 5x4 vectors, 3 tiles of 16 columns x 1 chunks, {{[0-9]+}} operations after it over scratch, masked tail"
+// CHECK: plan = <contraction, rows = 5, columns = 40, products = 2, dot = "fma", accumulators = 4, k_loops = 1, block_rows = 5, block_vectors = 4, tiles = 3, tile_width = 16, chunks = 1, epilogue_ops = {{[0-9]+}}, epilogue_place = "over scratch", tail = "masked">
 // CHECK-SAME: space = 3
 // CHECK: scf.for %{{.*}} = %arg9 to %arg10 step %c1 {
 // CHECK: %{{.*}}:20 = scf.for %{{.*}} = %c0 to %c2 step %c1 iter_args

@@ -7,7 +7,7 @@
 // RUN: quern-opt %s --check --target=avx512_core
 // RUN: quern-opt %s --check --target=avx2
 // RUN: quern-opt %s --check --target=sse42
-// CHECK: plan = "contraction: 7x40, 2 products by fma into 4 accumulators
+// CHECK: plan = <contraction, rows = 7, columns = 40, products = 2, dot = "fma", accumulators = 4
 #m0 = affine_map<(n, p, g, v, k) -> (n, k)>
 #m1 = affine_map<(n, p, g, v, k) -> (p, k, g, v)>
 #m2 = affine_map<(n, p, g, v, k) -> (n, g, p * 16 + v)>

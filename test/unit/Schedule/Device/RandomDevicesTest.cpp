@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Tests random maps, chains, sums of bytes, products and open sizes with the schedules of devices, for random devices.
+// Tests random maps, chains, sums of bytes, products and open sizes with the recipes of devices, for random devices.
 // Their kernels run on the host, work-item by work-item (WorkGroups.h), on memory that ends or starts at inaccessible
 // pages, in place or not, and the results must agree with naive loops. QUERN_TEST_SEED and QUERN_TEST_COUNT select the
 // problems; a failure prints the seed and the IR.
@@ -57,7 +57,7 @@ DeviceStrategy randomDevice(std::mt19937_64 &random) {
   if (!pick(0, 7))
     device.subGroupSizes = {1};
   if (!pick(0, 5))
-    device.groupMemoryBytes = 0, device.isLastResort = true;
+    device.groupMemoryBytes = 0;
   return device;
 }
 
@@ -68,30 +68,25 @@ std::string textOf(const DeviceStrategy &device) {
   return text + ", groups up to " + std::to_string(device.maxGroup) + " (" + std::to_string(device.smallGroup) + "), " +
          std::to_string(device.groupMemoryBytes) + " bytes of group memory, " + std::to_string(device.vectorBytes) +
          " bytes per access, " + std::to_string(device.registerBytes) + " bytes in registers, lines of " +
-         std::to_string(device.lineBytes) + (device.isLastResort ? ", with all fallbacks allowed" : "");
+         std::to_string(device.lineBytes);
 }
 
-using Schedule = FailureOr<SmallVector<func::FuncOp>> (*)(const schedule::Problem &problem,
-                                                          const DeviceStrategy &device, std::string *whyNot);
+using DeviceRecipe = MatchPtr (*)(const schedule::Problem &problem, const DeviceStrategy &device, std::string &whyNot);
 
 class RandomDevices : public testing::Test {
 protected:
-  /// Returns nothing if the schedule does not support the problem, or needs more memory than the device has.
-  std::optional<ScheduledKernel> compile(const std::string &text, Schedule schedule, const DeviceStrategy &device) {
+  /// Returns nothing if the recipe does not support the problem. Fallbacks are supported.
+  std::optional<ScheduledKernel> compile(const std::string &text, DeviceRecipe recipe, const DeviceStrategy &device) {
     std::string whyNot;
     std::optional<ScheduledKernel> kernel = compiler.tryCompile(
         text, target,
         [&](func::FuncOp problem, std::string &reason) {
-          auto kernels = schedule(problem, device, &reason);
-          if (succeeded(kernels))
-            llvm::for_each(*kernels, makeWorkItem);
-          return success(succeeded(kernels));
+          const MatchPtr match = recipe(problem, device, reason);
+          if (match)
+            llvm::for_each(match->emit(), makeWorkItem);
+          return success(match != nullptr);
         },
         whyNot);
-    if (kernel && device.groupMemoryBytes && kernel->groups[0].bytes() > device.groupMemoryBytes) {
-      whyNot = "group memory";
-      kernel.reset();
-    }
     ++(kernel ? taken : refused[whyNot]);
     if (kernel && !fits(*kernel, device))
       kernel.reset();
@@ -126,20 +121,21 @@ protected:
       times += (kernel.plan.find(feature.substr(isAbsent ? 1 : 0)) == std::string::npos) == isAbsent;
     }
   }
-  void check(const RandomChain &problem, uint64_t seed, Schedule schedule, bool widens) {
+  void check(const RandomChain &problem, uint64_t seed, DeviceRecipe recipe, bool widens) {
     std::mt19937_64 random(seed);
-    check({problem, problem, {}}, seed, schedule, widens, randomDevice(random));
+    check({problem, problem, {}}, seed, recipe, widens, randomDevice(random));
   }
-  void check(const OpenChain &problem, uint64_t seed, Schedule schedule, bool widens, const DeviceStrategy &device) {
+  void check(const OpenChain &problem, uint64_t seed, DeviceRecipe recipe, bool widens, const DeviceStrategy &device) {
     const std::string about =
         "QUERN_TEST_SEED=" + std::to_string(seed) + " QUERN_TEST_COUNT=1\n" + textOf(device) + '\n' + problem.open.text;
     SCOPED_TRACE(about);
     const RunningCase running(about);
-    if (std::optional<ScheduledKernel> kernel = compile(problem.open.text, schedule, device))
+    if (std::optional<ScheduledKernel> kernel = compile(problem.open.text, recipe, device))
       check(*kernel, problem, seed, widens);
   }
   /// Runs one kernel with three sets of sizes.
-  void checkOpen(OpenChain (*draw)(uint64_t seed, uint64_t execution), uint64_t seed, Schedule schedule, bool widens) {
+  void checkOpen(OpenChain (*draw)(uint64_t seed, uint64_t execution), uint64_t seed, DeviceRecipe recipe,
+                 bool widens) {
     std::mt19937_64 random(seed);
     const DeviceStrategy device = randomDevice(random);
     const std::string text = draw(seed, 0).open.text;
@@ -147,7 +143,7 @@ protected:
         "QUERN_TEST_SEED=" + std::to_string(seed) + " QUERN_TEST_COUNT=1\n" + textOf(device) + '\n' + text;
     SCOPED_TRACE(about);
     const RunningCase running(about);
-    std::optional<ScheduledKernel> kernel = compile(text, schedule, device);
+    std::optional<ScheduledKernel> kernel = compile(text, recipe, device);
     for (uint64_t execution = 0; kernel && execution < 3 && !HasFailure(); ++execution) {
       const OpenChain problem = draw(seed, execution);
       ASSERT_EQ(problem.open.text, text);
@@ -174,9 +170,7 @@ protected:
     EXPECT_TRUE(taken > 3 * others || count < usual) << taken << " taken, " << others << " not";
   }
 
-  static constexpr const char *known[] = {"nothing is reduced", "it is a product whose factors several rows share",
-                                          "do not fit the registers of a work-item", "group memory",
-                                          "a factor is strided along its columns"};
+  static constexpr const char *known[] = {"do not fit the registers of a work-item"};
   static constexpr CpuIsa hosts[] = {CpuIsa::Sse42, CpuIsa::Avx2, CpuIsa::Neon};
   const Target target = targetsOfMachine(hosts).back();
   KernelCompiler compiler;
@@ -190,30 +184,30 @@ TEST_F(RandomDevices, MapsEqualNaiveLoops) {
                "padding"},
               [&](uint64_t seed) {
                 const RandomMap map = makeRandomMap(seed);
-                check({map.text, map.arguments, 0}, seed, scheduleDeviceMap, /*widens=*/false);
+                check({map.text, map.arguments, 0}, seed, matchDeviceMap, /*widens=*/false);
               });
 }
 
 TEST_F(RandomDevices, OpenMapsEqualNaiveLoops) {
   forEachSeed(100,
               {"lines", "tiles through group memory", "reads vectors", "writes vectors", ", vectors of", "sub-groups"},
-              [&](uint64_t seed) { checkOpen(makeOpenMap, seed, scheduleDeviceMap, /*widens=*/false); });
+              [&](uint64_t seed) { checkOpen(makeOpenMap, seed, matchDeviceMap, /*widens=*/false); });
 }
 
 TEST_F(RandomDevices, ChainsEqualNaiveLoops) {
   forEachSeed(
       150, {"to a sub-group", "to a group", "to a work-item", "kept in", "sweeps", "adjacent", "moved through memory"},
-      [&](uint64_t seed) { check(makeRandomChain(seed), seed, scheduleDeviceRows, /*widens=*/true); });
+      [&](uint64_t seed) { check(makeRandomChain(seed), seed, matchDeviceRows, /*widens=*/true); });
 }
 
 TEST_F(RandomDevices, SumsOfBytesEqualNaiveLoops) {
   forEachSeed(120, {"to a sub-group", "to a work-item", "kept in", "sweeps", "adjacent"},
-              [&](uint64_t seed) { check(makeRandomByteSum(seed), seed, scheduleDeviceRows, /*widens=*/false); });
+              [&](uint64_t seed) { check(makeRandomByteSum(seed), seed, matchDeviceRows, /*widens=*/false); });
 }
 
 TEST_F(RandomDevices, OpenChainsEqualNaiveLoops) {
   forEachSeed(60, {"to a sub-group", "to a group", "to a work-item", "kept in", "sweeps"},
-              [&](uint64_t seed) { checkOpen(makeOpenChain, seed, scheduleDeviceRows, /*widens=*/true); });
+              [&](uint64_t seed) { checkOpen(makeOpenChain, seed, matchDeviceRows, /*widens=*/true); });
 }
 
 /// All work-items of a row read a value of the row, and one of them overwrites it.
@@ -255,7 +249,7 @@ func.func @chain(%src: memref<3x700xf32>, %old: memref<3xf32>, %new: memref<3xf3
                                              {Element::F32, 3, true, /*aliasOf=*/1},
                                              {Element::F32, 2100, true, /*aliasOf=*/0}};
   const RandomChain chain{text, arguments, 1e-4};
-  check({chain, chain, {}}, /*seed=*/1, scheduleDeviceRows, /*widens=*/true, device);
+  check({chain, chain, {}}, /*seed=*/1, matchDeviceRows, /*widens=*/true, device);
   EXPECT_EQ(taken, 1);
 }
 
@@ -267,13 +261,13 @@ TEST_F(RandomDevices, ProductsEqualNaiveLoops) {
               [&](uint64_t seed) {
                 const RandomContraction problem = makeRandomContraction(seed);
                 const RandomChain closed{problem.text, problem.arguments, problem.tolerance};
-                check(closed, seed, scheduleDeviceContraction, /*widens=*/true);
+                check(closed, seed, matchDeviceContraction, /*widens=*/true);
                 if (problem.openText.empty())
                   return;
                 std::mt19937_64 random(seed + 1);
                 const std::vector<int64_t> sizes(problem.arguments.size(), problem.rows);
                 check({{problem.openText, problem.arguments, problem.tolerance}, closed, sizes}, seed,
-                      scheduleDeviceContraction,
+                      matchDeviceContraction,
                       /*widens=*/true, randomDevice(random));
               });
 }
@@ -282,7 +276,7 @@ TEST_F(RandomDevices, OpenProductsEqualNaiveLoops) {
   forEachSeed(60,
               {"over memory", "in registers", "rhs through memory", " ?x?", "tiles x ceil", " tiles",
                "! 1 below each other", "! x 1 along K", "!steps of 1"},
-              [&](uint64_t seed) { checkOpen(makeOpenProduct, seed, scheduleDeviceContraction, /*widens=*/true); });
+              [&](uint64_t seed) { checkOpen(makeOpenProduct, seed, matchDeviceContraction, /*widens=*/true); });
 }
 
 } // namespace

@@ -1,4 +1,4 @@
-//===- Cut.cpp - Splitting a function into problems -----------------------===//
+//===- Partition.cpp - Splitting a function into problems -----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -36,13 +36,29 @@ constexpr size_t maxSteps = 24;
 constexpr size_t window = 8;
 
 /// Operations that stay together: an operation and the fills that it accumulates on.
-using Step = SmallVector<Operation *, 2>;
+struct Step {
+  SmallVector<Operation *, 2> operations;
+  SmallVector<Value, 6> memrefs; ///< memrefs that the operations use, by first use
+  SmallVector<Value, 2> written; ///< memory that they write
+};
+
+/// The first and the last step that use memory of the function, or a view of it.
+struct Users {
+  size_t first = 0, last = 0;
+};
 
 /// A problem as a function, and the buffers of @function that its arguments are.
 struct Group {
   func::FuncOp function; ///< function of an equal earlier group, if there is one
   SmallVector<Value> buffers;
   llvm::SmallDenseSet<Value> written;
+};
+
+/// End of a problem.
+struct ProblemEnd {
+  size_t end = 0;      ///< index of the step after the problem's last one
+  std::string whyEnds; ///< reason why the next step is not included; empty: there is no next step
+  bool isNaive = false;
 };
 
 /// Returns true if two problems compute the same from the same arguments. Names are ignored.
@@ -52,21 +68,31 @@ bool areEqual(func::FuncOp a, func::FuncOp b) {
          OperationEquivalence::isRegionEquivalentTo(&a.getBody(), &b.getBody(), OperationEquivalence::IgnoreLocations);
 }
 
-class Cutter {
+class Partitioner {
 public:
-  Cutter(ModuleOp module, func::FuncOp function, OpenSizes &sizes, Taker takes, bool allowNaive, Cuts &cuts)
-      : module(module), function(function), sizes(sizes), takes(takes), allowNaive(allowNaive && sizes.isEmpty()),
-        cuts(cuts) {}
+  Partitioner(ModuleOp module, func::FuncOp function, OpenSizes &sizes, SupportCheck supports, bool allowNaive)
+      : module(module), function(function), sizes(sizes), supports(supports),
+        allowNaive(allowNaive && sizes.isEmpty()) {}
+  ~Partitioner() {
+    for (func::FuncOp problem : supported)
+      problem.erase();
+    for (auto &[problem, whyNot] : refused)
+      problem.erase();
+  }
   Result<void> run();
-  std::string whyCut() const;
+  Result<void> check();
+  std::string text() const;
 
 private:
-  void readSteps();
+  Result<void> readSteps();
+  void findUsers();
+  bool isOnlyUsedIn(Value memory, size_t first, size_t end) const;
   Group makeGroup(size_t first, size_t end);
   std::string giveSizes(Group &group);
-  bool tryGroup(size_t first, size_t end, std::string &whyNot);
-  Result<void> findCut(size_t first);
-  void addGroup(size_t first, const Cut &cut);
+  bool isSupported(size_t first, size_t end, std::string &whyNot);
+  Result<void> findEnd(size_t first);
+  Result<void> findGroups();
+  void addGroup(size_t first, const ProblemEnd &problem);
   std::string nameOf(Value buffer);
   bool isIndependent(const Group &group, ArrayRef<const Group *> running) const;
   void writeSizes(SmallVectorImpl<Attribute> &program);
@@ -75,13 +101,17 @@ private:
   ModuleOp module;
   func::FuncOp function;
   OpenSizes &sizes;
-  Taker takes;
+  SupportCheck supports;
   bool allowNaive;
-  Cuts &cuts;
-  SmallVector<Step> steps;
+  SmallVector<Step, 0> steps;
+  llvm::DenseMap<Value, Users> users; ///< by memory that the function allocates
   std::vector<Group> groups;
-  SmallVector<func::FuncOp> functions;         ///< functions of the groups, each once
-  llvm::MapVector<Value, std::string> regions; ///< memory between groups
+  std::vector<ProblemEnd> ends;        ///< ends of the groups
+  SmallVector<func::FuncOp> functions; ///< functions of the groups, each once
+  // Candidates, in no module; equal ones are matched once.
+  SmallVector<func::FuncOp> supported;
+  SmallVector<std::pair<func::FuncOp, std::string>> refused; ///< with the reason
+  llvm::MapVector<Value, std::string> regions;               ///< memory between groups
 };
 
 /// Returns the next operation after a fill that uses its memory, if it accumulates on all of it.
@@ -96,9 +126,26 @@ linalg::LinalgOp accumulatorOf(linalg::FillOp fill, ArrayRef<linalg::LinalgOp> l
   return {};
 }
 
+/// Returns the memrefs of an operation: its operands, and those from which numbers that it or its body uses are read.
+SmallVector<Value> memrefsOf(Operation *op) {
+  SmallVector<Value> found;
+  SmallVector<Value> pending(op->getOperands());
+  op->walk([&](Operation *inner) { llvm::append_range(pending, inner->getOperands()); });
+  llvm::SmallDenseSet<Value> seen;
+  for (size_t i = 0; i < pending.size(); ++i) {
+    if (!seen.insert(pending[i]).second)
+      continue;
+    if (isa<MemRefType>(pending[i].getType()))
+      found.push_back(pending[i]);
+    else if (Operation *from = pending[i].getDefiningOp(); from && !op->isAncestor(from))
+      llvm::append_range(pending, from->getOperands());
+  }
+  return found;
+}
+
 /// Assigns fills to the operation that accumulates on them.
-void Cutter::readSteps() {
-  llvm::DenseMap<Operation *, Step> fills;
+Result<void> Partitioner::readSteps() {
+  llvm::DenseMap<Operation *, SmallVector<Operation *, 2>> fills;
   auto operations = llvm::to_vector(function.getOps<linalg::LinalgOp>());
   for (auto [i, op] : llvm::enumerate(operations)) {
     auto fill = dyn_cast<linalg::FillOp>(op.getOperation());
@@ -106,12 +153,52 @@ void Cutter::readSteps() {
       fills[user].push_back(fill);
       continue;
     }
-    Step &step = steps.emplace_back(fills.lookup(op));
-    step.push_back(op);
+    Step &step = steps.emplace_back();
+    step.operations = fills.lookup(op);
+    step.operations.push_back(op);
+    llvm::SetVector<Value> memrefs;
+    for (Operation *own : step.operations) {
+      memrefs.insert_range(memrefsOf(own));
+      for (Value init : cast<linalg::LinalgOp>(own).getDpsInits())
+        step.written.push_back(rootOf(init));
+    }
+    step.memrefs.assign(memrefs.begin(), memrefs.end());
+  }
+  if (steps.empty())
+    return unsupported(function, "computes nothing");
+  findUsers();
+  return {};
+}
+
+/// Finds the steps that use memory that the function allocates.
+void Partitioner::findUsers() {
+  llvm::DenseMap<Operation *, size_t> stepOf;
+  for (auto [i, step] : llvm::enumerate(steps))
+    for (Operation *op : step.operations)
+      stepOf[op] = i;
+  for (Operation &op : function.getBody().front()) {
+    if (op.getNumResults() != 1 || !isa<MemRefType>(op.getResult(0).getType()) ||
+        rootOf(op.getResult(0)) != op.getResult(0))
+      continue;
+    Users used{steps.size(), 0};
+    SmallVector<Value> aliases{op.getResult(0)};
+    for (size_t i = 0; i < aliases.size(); ++i)
+      for (Operation *user : aliases[i].getUsers())
+        if (auto at = stepOf.find(user); at != stepOf.end())
+          used = {std::min(used.first, at->second), std::max(used.last, at->second)};
+        else
+          llvm::append_range(aliases, user->getResults());
+    users[op.getResult(0)] = used;
   }
 }
 
-std::string Cutter::nameOf(Value buffer) {
+/// Returns true if the function allocates the memory, and only steps [first, end) use it.
+bool Partitioner::isOnlyUsedIn(Value memory, size_t first, size_t end) const {
+  auto found = users.find(memory);
+  return found != users.end() && found->second.first >= first && found->second.last < end;
+}
+
+std::string Partitioner::nameOf(Value buffer) {
   if (auto argument = dyn_cast<BlockArgument>(buffer))
     return function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), attr::arg).str();
   std::string &name = regions[buffer];
@@ -132,19 +219,6 @@ void copyWithOperands(OpBuilder &builder, Operation *op, IRMapping &mapping) {
         copyWithOperands(builder, from, mapping);
   });
   builder.clone(*op, mapping);
-}
-
-/// Returns true if only these operations use memory that the function allocates, or views of it.
-bool isUsedBy(Value buffer, const llvm::SmallDenseSet<Operation *> &operations) {
-  SmallVector<Value> aliases{buffer};
-  for (size_t i = 0; i < aliases.size(); ++i)
-    for (Operation *user : aliases[i].getUsers()) {
-      if (isa<linalg::LinalgOp>(user) && !operations.contains(user))
-        return false;
-      if (!isa<linalg::LinalgOp>(user))
-        llvm::append_range(aliases, user->getResults());
-    }
-  return !isa<BlockArgument>(buffer);
 }
 
 /// Returns the size at `entry` of the execution's list, as a dim of an argument of a problem.
@@ -168,53 +242,29 @@ void makeOwn(OpBuilder &builder, Value buffer, OpenSizes &sizes, ArrayRef<Value>
   mapping.map(buffer, memref::AllocOp::create(builder, buffer.getLoc(), type, open).getResult());
 }
 
-/// Returns the memrefs of an operation: its operands, and those from which numbers that it or its body uses are read.
-SmallVector<Value> memrefsOf(Operation *op) {
-  SmallVector<Value> found;
-  SmallVector<Value> pending(op->getOperands());
-  op->walk([&](Operation *inner) { llvm::append_range(pending, inner->getOperands()); });
-  llvm::SmallDenseSet<Value> seen;
-  for (size_t i = 0; i < pending.size(); ++i) {
-    if (!seen.insert(pending[i]).second)
-      continue;
-    if (isa<MemRefType>(pending[i].getType()))
-      found.push_back(pending[i]);
-    else if (Operation *from = pending[i].getDefiningOp(); from && !op->isAncestor(from))
-      llvm::append_range(pending, from->getOperands());
-  }
-  return found;
-}
-
 /// Returns true if a problem uses several views of memory that it writes: recipes support arguments that are one
 /// buffer, and no overlapping ones.
-bool takesOverlapping(ArrayRef<Step> steps) {
+bool usesOverlapping(ArrayRef<Step> steps) {
   llvm::SmallDenseMap<Value, Value> views; ///< one view for each buffer
   llvm::SmallDenseSet<Value> several, written;
-  for (const Step &step : steps)
-    for (Operation *op : step) {
-      for (Value memref : memrefsOf(op))
-        if (auto [at, isNew] = views.try_emplace(rootOf(memref), memref); !isNew && at->second != memref)
-          several.insert(at->first);
-      for (Value init : cast<linalg::LinalgOp>(op).getDpsInits())
-        written.insert(rootOf(init));
-    }
+  for (const Step &step : steps) {
+    for (Value memref : step.memrefs)
+      if (auto [at, isNew] = views.try_emplace(rootOf(memref), memref); !isNew && at->second != memref)
+        several.insert(at->first);
+    written.insert_range(step.written);
+  }
   return llvm::any_of(several, [&](Value buffer) { return written.contains(buffer); });
 }
 
 /// Builds a problem from steps [first, end). Memory that only they use is allocated in the problem; a view of other
 /// memory, whose layout is in its type, is an argument.
-Group Cutter::makeGroup(size_t first, size_t end) {
-  llvm::SmallDenseSet<Operation *> members;
+Group Partitioner::makeGroup(size_t first, size_t end) {
   llvm::SetVector<Value> used;
   Group group;
-  for (size_t i = first; i < end; ++i)
-    members.insert(steps[i].begin(), steps[i].end());
-  for (size_t i = first; i < end; ++i)
-    for (Operation *op : steps[i]) {
-      used.insert_range(memrefsOf(op));
-      for (Value init : cast<linalg::LinalgOp>(op).getDpsInits())
-        group.written.insert(rootOf(init));
-    }
+  for (const Step &step : ArrayRef(steps).slice(first, end - first)) {
+    used.insert_range(step.memrefs);
+    group.written.insert_range(step.written);
+  }
   llvm::SetVector<Value> own;
   SmallVector<Value> shared;
   auto isPlaced = [&](Value root) { // the call passes the starts of its views
@@ -223,7 +273,7 @@ Group Cutter::makeGroup(size_t first, size_t end) {
   for (Value memref : used)
     if (rootOf(memref).getDefiningOp<memref::GetGlobalOp>())
       continue; // copied with its users
-    else if (isUsedBy(rootOf(memref), members) && !isPlaced(rootOf(memref)))
+    else if (isOnlyUsedIn(rootOf(memref), first, end) && !isPlaced(rootOf(memref)))
       own.insert(rootOf(memref));
     else
       shared.push_back(memref);
@@ -239,8 +289,8 @@ Group Cutter::makeGroup(size_t first, size_t end) {
   SmallVector<Type> types =
       llvm::map_to_vector(group.buffers, [this](Value buffer) { return Type(sizes.typeOf(buffer)); });
   group.function =
-      func::FuncOp::create(steps[first].back()->getLoc(), concat(function.getName().str(), "_", functions.size()),
-                           builder.getFunctionType(types, {}));
+      func::FuncOp::create(steps[first].operations.back()->getLoc(),
+                           concat(function.getName().str(), "_", functions.size()), builder.getFunctionType(types, {}));
   Block *body = group.function.addEntryBlock();
   builder.setInsertionPointToEnd(body);
   IRMapping mapping;
@@ -250,8 +300,8 @@ Group Cutter::makeGroup(size_t first, size_t end) {
   }
   for (Value buffer : own)
     makeOwn(builder, buffer, sizes, group.buffers, mapping);
-  for (size_t i = first; i < end; ++i)
-    for (Operation *op : steps[i])
+  for (const Step &step : ArrayRef(steps).slice(first, end - first))
+    for (Operation *op : step.operations)
       copyWithOperands(builder, op, mapping);
   func::ReturnOp::create(builder, function.getLoc());
   return group;
@@ -259,7 +309,7 @@ Group Cutter::makeGroup(size_t first, size_t end) {
 
 /// Sets which of the execution's sizes the problem uses. Returns the reason if this is impossible, otherwise an empty
 /// string.
-std::string Cutter::giveSizes(Group &group) {
+std::string Partitioner::giveSizes(Group &group) {
   SmallVector<int64_t> all;
   for (Value buffer : group.buffers) {
     std::optional<SmallVector<int64_t>> own = sizes.indicesOf(buffer);
@@ -273,51 +323,61 @@ std::string Cutter::giveSizes(Group &group) {
 }
 
 /// Returns true if steps [first, end) are supported as one problem.
-bool Cutter::tryGroup(size_t first, size_t end, std::string &whyNot) {
-  if (end > first + 1 && takesOverlapping(ArrayRef(steps).slice(first, end - first))) {
+bool Partitioner::isSupported(size_t first, size_t end, std::string &whyNot) {
+  if (end > first + 1 && usesOverlapping(ArrayRef(steps).slice(first, end - first))) {
     whyNot = "several views of a buffer that is written are used";
     return false;
   }
   auto named = regions;
   Group group = makeGroup(first, end);
-  whyNot = giveSizes(group);
-  const bool isKnown = llvm::any_of(functions, [&](func::FuncOp other) { return areEqual(group.function, other); }),
-             isTaken = whyNot.empty() && (isKnown || takes(group.function, whyNot));
-  group.function.erase();
   regions = std::move(named);
-  return isTaken;
+  whyNot = giveSizes(group);
+  auto isThis = [&](func::FuncOp other) { return areEqual(group.function, other); };
+  auto *known = llvm::find_if(refused, [&](auto &other) { return isThis(other.first); });
+  if (known != refused.end())
+    whyNot = known->second;
+  if (!whyNot.empty() || llvm::any_of(supported, isThis)) {
+    group.function.erase();
+    return whyNot.empty();
+  }
+  const bool isOne = supports(group.function, whyNot);
+  if (isOne)
+    supported.push_back(group.function);
+  else
+    refused.emplace_back(group.function, whyNot);
+  return isOne;
 }
 
-/// Appends the end of the problem that starts at step `first` to the cuts.
-Result<void> Cutter::findCut(size_t first) {
+/// Finds the end of the problem that starts at step `first`.
+Result<void> Partitioner::findEnd(size_t first) {
   const size_t most = std::min(steps.size(), first + maxSteps);
-  Cut cut{first, "", false};
+  ProblemEnd problem{first, "", false};
   std::string whyNot, whyNotLonger, why;
-  for (bool grows = true; grows && cut.end < most;) {
-    const size_t begin = cut.end, last = std::min(most, begin + window);
-    for (size_t end = last; end > begin && cut.end == begin; --end)
-      if (tryGroup(first, end, why))
-        cut.end = end;
+  for (bool grows = true; grows && problem.end < most;) {
+    const size_t begin = problem.end, last = std::min(most, begin + window);
+    for (size_t end = last; end > begin && problem.end == begin; --end)
+      if (isSupported(first, end, why))
+        problem.end = end;
       else
         whyNotLonger = std::exchange(whyNot, std::move(why));
-    grows = cut.end == last;
+    grows = problem.end == last;
   }
-  if (cut.end == first && !allowNaive)
-    return notTaken(steps[first].back(), "is not supported, alone or with the next operations: ", whyNot);
-  cut.isNaive = cut.end == first;
-  cut.end += cut.isNaive;
-  if (cut.end < steps.size())
-    cut.whyEnds = cut.end == first + maxSteps ? concat("a kernel has at most ", maxSteps, " operations")
-                  : cut.isNaive               ? whyNotLonger
-                                              : whyNot;
-  cuts.push_back(std::move(cut));
+  if (problem.end == first && !allowNaive)
+    return unsupported(steps[first].operations.back(), "is not supported, alone or with the next operations: ", whyNot);
+  problem.isNaive = problem.end == first;
+  problem.end += problem.isNaive;
+  if (problem.end < steps.size())
+    problem.whyEnds = problem.end == first + maxSteps ? concat("a kernel has at most ", maxSteps, " operations")
+                      : problem.isNaive               ? whyNotLonger
+                                                      : whyNot;
+  ends.push_back(std::move(problem));
   return {};
 }
 
-void Cutter::addGroup(size_t first, const Cut &cut) {
-  Group group = makeGroup(first, cut.end);
+void Partitioner::addGroup(size_t first, const ProblemEnd &problem) {
+  Group group = makeGroup(first, problem.end);
   (void)giveSizes(group);
-  if (cut.isNaive)
+  if (problem.isNaive)
     group.function->setAttr(attr::naive, BoolAttr::get(module.getContext(), false));
   auto same = llvm::find_if(functions, [&](func::FuncOp other) { return areEqual(group.function, other); });
   if (same == functions.end()) {
@@ -329,14 +389,14 @@ void Cutter::addGroup(size_t first, const Cut &cut) {
   groups.push_back(std::move(group));
 }
 
-std::string Cutter::whyCut() const {
+std::string Partitioner::text() const {
   std::string text;
-  for (auto [group, cut] : llvm::zip_equal(groups, cuts)) {
+  for (auto [group, end] : llvm::zip_equal(groups, ends)) {
     func::FuncOp problem = group.function;
     auto operations = problem.getOps<linalg::LinalgOp>();
     text +=
         concat("@", problem.getName().str(), ": ", std::distance(operations.begin(), operations.end()), " operations",
-               cut.whyEnds.empty() ? "" : "; the next operation is not included: ", cut.whyEnds, "\n");
+               end.whyEnds.empty() ? "" : "; the next operation is not included: ", end.whyEnds, "\n");
   }
   return text;
 }
@@ -349,7 +409,7 @@ bool writesPartOfByte(const Group &group) {
   });
 }
 
-bool Cutter::isIndependent(const Group &group, ArrayRef<const Group *> running) const {
+bool Partitioner::isIndependent(const Group &group, ArrayRef<const Group *> running) const {
   auto touches = [](const Group &writer, const Group &other) {
     return llvm::any_of(other.buffers, [&](Value buffer) { return writer.written.contains(rootOf(buffer)); });
   };
@@ -359,7 +419,7 @@ bool Cutter::isIndependent(const Group &group, ArrayRef<const Group *> running) 
 }
 
 /// Writes the sizes that problems need, renumbered, and the conditions of an execution.
-void Cutter::writeSizes(SmallVectorImpl<Attribute> &program) {
+void Partitioner::writeSizes(SmallVectorImpl<Attribute> &program) {
   MLIRContext *context = module.getContext();
   for (BlockArgument argument : sizes.numberArguments())
     program.push_back(NumberAttr::get(context, nameOf(argument)));
@@ -385,7 +445,7 @@ void Cutter::writeSizes(SmallVectorImpl<Attribute> &program) {
   }
 }
 
-void Cutter::writeProgram() {
+void Partitioner::writeProgram() {
   MLIRContext *context = module.getContext();
   SmallVector<Attribute> program;
   auto start = getAffineConstantExpr(0, context);
@@ -412,19 +472,21 @@ void Cutter::writeProgram() {
   module->setAttr(ProgramAttr::name, ProgramAttr::get(context, program));
 }
 
-Result<void> Cutter::run() {
-  readSteps();
-  if (steps.empty())
-    return notTaken(function, "computes nothing");
-  const bool allKnown = !cuts.empty();
-  for (size_t next = 0, i = 0; next < steps.size(); next = cuts[i++].end) {
-    if (Result<void> found = allKnown ? Result<void>() : findCut(next); !found) {
+Result<void> Partitioner::findGroups() {
+  for (size_t next = 0; next < steps.size(); next = ends.back().end) {
+    if (Result<void> found = findEnd(next); !found) {
       for (func::FuncOp problem : functions)
         problem.erase();
       return found;
     }
-    addGroup(next, cuts[i]);
+    addGroup(next, ends.back());
   }
+  return {};
+}
+
+Result<void> Partitioner::run() {
+  QUERN_RETURN_IF_ERROR(readSteps());
+  QUERN_RETURN_IF_ERROR(findGroups());
   if (groups.size() == 1)
     groups.front().function.setName(function.getName());
   if (groups.size() > 1 || sizes.decidesLaunch() || llvm::any_of(groups, writesPartOfByte))
@@ -435,14 +497,33 @@ Result<void> Cutter::run() {
   return {};
 }
 
+/// A partition exists if each step is supported alone; only otherwise are groups of several steps needed to decide.
+Result<void> Partitioner::check() {
+  QUERN_RETURN_IF_ERROR(readSteps());
+  std::string whyNot;
+  for (size_t i = 0; !allowNaive && i < steps.size(); ++i)
+    if (!isSupported(i, i + 1, whyNot)) {
+      QUERN_RETURN_IF_ERROR(findGroups());
+      for (func::FuncOp problem : functions)
+        problem.erase();
+      break;
+    }
+  return {};
+}
+
 } // namespace
 
-Result<void> functions::cut(ModuleOp module, Taker takes, bool allowNaive, Cuts &cuts, std::string *whyCut) {
+Result<void> functions::partition(ModuleOp module, SupportCheck supports, bool allowNaive, std::string &text) {
   auto function = *module.getOps<func::FuncOp>().begin();
   QUERN_ASSIGN_OR_RETURN(OpenSizes sizes, OpenSizes::of(function));
-  Cutter cutter(module, function, sizes, takes, allowNaive, cuts);
-  Result<void> done = cutter.run();
-  if (done && whyCut)
-    *whyCut = cutter.whyCut();
-  return done;
+  Partitioner partitioner(module, function, sizes, supports, allowNaive);
+  QUERN_RETURN_IF_ERROR(partitioner.run());
+  text = partitioner.text();
+  return {};
+}
+
+Result<void> functions::checkPartition(ModuleOp module, SupportCheck supports, bool allowNaive) {
+  auto function = *module.getOps<func::FuncOp>().begin();
+  QUERN_ASSIGN_OR_RETURN(OpenSizes sizes, OpenSizes::of(function));
+  return Partitioner(module, function, sizes, supports, allowNaive).check();
 }

@@ -99,10 +99,10 @@ int explain(const quern_compile_request *request, const quern_byte_sink *result,
 }
 
 int read(const quern_compile_request *request, const quern_byte_sink *result, const quern_byte_sink *error) noexcept {
-  Result<Request> given = readRequest(request);
-  if (!given)
-    return report(given.error(), error);
-  return deliver([&] { return readMlir(given->desc, given->target); }, result, error);
+  Result<Request> parsedRequest = readRequest(request);
+  if (!parsedRequest)
+    return report(parsedRequest.error(), error);
+  return deliver([&] { return readMlir(parsedRequest->desc, parsedRequest->target); }, result, error);
 }
 
 int link(const void *artifact, size_t size, void **entries, size_t entryCount, void **owner,

@@ -122,8 +122,8 @@ private:
   /// Returns true for a caller's function: its operations may lack a lowering for the target. For a primitive that is a
   /// defect of Quern.
   bool isOfCaller() const { return problem.desc.kind() == PrimitiveKind::Mlir; }
-  /// Emits and schedules with locations. `beside`, if not null, receives the results of the recipes.
-  Result<std::vector<TracedStage>> traceSchedule(llvm::json::Object *beside = nullptr);
+  /// Emits and schedules with locations. `fields`, if not null, receives the results of the recipes.
+  Result<std::vector<TracedStage>> traceSchedule(llvm::json::Object *fields = nullptr);
   /// Returns the number of an execution's run-time sizes, including derived ones.
   int64_t sizeCount() const;
   Result<void> verifyModule(Stage stage) {
@@ -220,7 +220,7 @@ Result<std::string> Compilation::artifact() {
   return artifact.serialize();
 }
 
-Result<std::vector<TracedStage>> Compilation::traceSchedule(llvm::json::Object *beside) {
+Result<std::vector<TracedStage>> Compilation::traceSchedule(llvm::json::Object *fields) {
   std::vector<TracedStage> stages;
   const auto add = [&](Result<void> done, const char *name, const char *of) -> Result<void> {
     if (!done)
@@ -230,8 +230,8 @@ Result<std::vector<TracedStage>> Compilation::traceSchedule(llvm::json::Object *
     return {};
   };
   QUERN_RETURN_IF_ERROR(add(emit(), "emit", ""));
-  if (beside)
-    (*beside)["recipes"] = opinionsAsJson(*module, backend, target);
+  if (fields)
+    (*fields)["recipes"] = opinionsAsJson(*module, backend, target);
   QUERN_RETURN_IF_ERROR(add(schedule(), "schedule", "emit"));
   return stages;
 }
@@ -245,13 +245,13 @@ Result<std::string> Compilation::debugObject(const std::string &path) {
 }
 
 Result<std::string> Compilation::trace() {
-  llvm::json::Object beside;
-  QUERN_ASSIGN_OR_RETURN(std::vector<TracedStage> stages, traceSchedule(&beside));
+  llvm::json::Object fields;
+  QUERN_ASSIGN_OR_RETURN(std::vector<TracedStage> stages, traceSchedule(&fields));
   const std::string plan = this->plan();
   Artifact artifact;
   FailureOr<Launch> launch = launchOf(*module);
   QUERN_RETURN_IF_ERROR(addLaunch(artifact));
-  beside["program"] = programAsJson(artifact, problem.arguments, launch->regions);
+  fields["program"] = programAsJson(artifact, problem.arguments, launch->regions);
   QUERN_RETURN_IF_ERROR(lower());
   if (mlir::failed(addDebugScopes(*module, "schedule")))
     return failed(Stage::Codegen, Status::Internal, capture.firstLine());
@@ -267,8 +267,8 @@ Result<std::string> Compilation::trace() {
   }
   if (traits().codeKind != CodeKind::ElfObject)
     stages.back().language = "spirv";
-  beside["key"] = key();
-  return traceAsJson(problem.desc.title(), target.text(), plan, stages, std::move(beside));
+  fields["key"] = key();
+  return traceAsJson(problem.desc.title(), target.text(), plan, stages, std::move(fields));
 }
 
 Result<VerifiedProblem> verifyForCode(const PrimitiveDesc &desc, const Target &target) {

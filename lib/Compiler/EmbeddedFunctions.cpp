@@ -24,12 +24,12 @@ namespace {
 
 /// Reads the function for a target and returns the canonical bytes of its descriptor.
 Result<std::string> read(func::FuncOp function, const Target &target, bool allowNaive) {
-  PrimitiveDesc given;
-  given.attr.naive = allowNaive;
-  auto &mlir = given.op.emplace<MlirDesc>();
+  PrimitiveDesc desc;
+  desc.attr.naive = allowNaive;
+  auto &mlir = desc.op.emplace<MlirDesc>();
   mlir.module = bytecodeOf(function);
   mlir.function = function.getName().str();
-  return readMlir(given, target);
+  return readMlir(desc, target);
 }
 
 Result<CompiledFunction> compile(func::FuncOp function, StringRef targetText, bool allowNaive) {

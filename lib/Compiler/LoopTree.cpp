@@ -123,23 +123,23 @@ std::optional<int64_t> valueOf(Value value, const llvm::DenseMap<Value, int64_t>
 /// Returns the average number of iterations of a loop whose bounds depend on the index of the surrounding loop; 0 if it
 /// is not known.
 double meanTripsOf(scf::ForOp loop) {
-  constexpr int64_t most = 4096;
+  constexpr int64_t maxEntries = 4096;
   auto around = dyn_cast<scf::ForOp>(loop->getParentOp());
   const std::optional<APInt> entries = around ? around.getStaticTripCount() : std::nullopt;
   const std::optional<int64_t> begin = around ? getConstantIntValue(around.getLowerBound()) : std::nullopt,
                                step = around ? getConstantIntValue(around.getStep()) : std::nullopt;
-  if (!entries || !begin || !step || !entries->isStrictlyPositive() || entries->getSExtValue() > most)
+  if (!entries || !begin || !step || !entries->isStrictlyPositive() || entries->getSExtValue() > maxEntries)
     return 0;
-  int64_t turns = 0;
+  int64_t trips = 0;
   for (int64_t entry = 0; entry < entries->getSExtValue(); ++entry) {
     const llvm::DenseMap<Value, int64_t> known{{around.getInductionVar(), *begin + entry * *step}};
     const std::optional<int64_t> from = valueOf(loop.getLowerBound(), known), to = valueOf(loop.getUpperBound(), known),
                                  by = valueOf(loop.getStep(), known);
     if (!from || !to || !by || *by <= 0)
       return 0;
-    turns += std::max<int64_t>(0, llvm::divideCeilSigned(*to - *from, *by));
+    trips += std::max<int64_t>(0, llvm::divideCeilSigned(*to - *from, *by));
   }
-  return static_cast<double>(turns) / static_cast<double>(entries->getSExtValue());
+  return static_cast<double>(trips) / static_cast<double>(entries->getSExtValue());
 }
 
 class LoopReader {
@@ -228,15 +228,15 @@ private:
     }
     for (Value result : loop.getResults())
       homes[result] = at;
-    const size_t own = add(loop, nodes[at].depth + 1);
+    const size_t loopNode = add(loop, nodes[at].depth + 1);
     if (std::optional<APInt> trips = loop.getStaticTripCount())
-      nodes[own].trips = trips->getSExtValue();
-    else if (nodes[own].ofSpace = ofSpace(loop); !nodes[own].ofSpace)
-      nodes[own].meanTrips = meanTripsOf(loop);
-    nodes[own].carried = static_cast<int64_t>(loop.getInitArgs().size());
+      nodes[loopNode].trips = trips->getSExtValue();
+    else if (nodes[loopNode].ofSpace = ofSpace(loop); !nodes[loopNode].ofSpace)
+      nodes[loopNode].meanTrips = meanTripsOf(loop);
+    nodes[loopNode].carried = static_cast<int64_t>(loop.getInitArgs().size());
     for (BlockArgument argument : loop.getBody()->getArguments())
-      homes[argument] = own;
-    readRegion(loop.getRegion(), own);
+      homes[argument] = loopNode;
+    readRegion(loop.getRegion(), loopNode);
   }
 };
 

@@ -121,9 +121,9 @@ Backend &CompileContext::backendFor(const Target &target) {
 }
 
 functions::Upstream &CompileContext::upstream() {
-  if (!own)
-    own = std::make_unique<functions::Upstream>(context);
-  return *own;
+  if (!upstreamPasses)
+    upstreamPasses = std::make_unique<functions::Upstream>(context);
+  return *upstreamPasses;
 }
 
 CompileContext::CompileContext(Use use) : context(registryFor(use), noThreads()), use(use) {

@@ -53,7 +53,7 @@ public:
 
 private:
   std::map<std::pair<TargetKind, CpuArch>, std::unique_ptr<Backend>> backends;
-  std::unique_ptr<functions::Upstream> own;
+  std::unique_ptr<functions::Upstream> upstreamPasses;
 };
 
 /// Exclusive use of a warm context, which is returned on destruction. Thread-safe; each concurrent lease has its own

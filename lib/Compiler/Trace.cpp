@@ -187,18 +187,18 @@ Result<TracedStage> traceModule(OwningOpRef<ModuleOp> &module, const std::string
                          before.size());
   const auto lines = static_cast<size_t>(StringRef(stage.text).count('\n'));
   (of.empty() ? stage.steps.resize(lines) : stage.origins.resize(lines));
-  for (auto [made, placed] : llvm::zip_equal(before, after)) {
-    const int64_t line = lineOf(placed);
-    if (auto own = made->getLoc()->findInstanceOf<NameLoc>()) // later stages then use the same name
-      placed->setLoc(NameLoc::get(own.getName(), placed->getLoc()));
+  for (auto [original, parsed] : llvm::zip_equal(before, after)) {
+    const int64_t line = lineOf(parsed);
+    if (auto nameLoc = original->getLoc()->findInstanceOf<NameLoc>()) // later stages then use the same name
+      parsed->setLoc(NameLoc::get(nameLoc.getName(), parsed->getLoc()));
     if (line <= 0)
       continue;
     if (of.empty()) {
-      stage.steps[static_cast<size_t>(line - 1)] = stepOf(made->getLoc());
+      stage.steps[static_cast<size_t>(line - 1)] = stepOf(original->getLoc());
       continue;
     }
     Lines &origins = stage.origins[static_cast<size_t>(line - 1)]; // a line may have several operations
-    for (const int64_t origin : linesIn(made->getLoc(), of))
+    for (const int64_t origin : linesIn(original->getLoc(), of))
       if (!llvm::is_contained(origins, origin))
         origins.push_back(origin);
   }
@@ -278,7 +278,7 @@ TracedStage traceAssembly(StringRef text, const std::string &of, CodeListing lis
 }
 
 std::string traceAsJson(const std::string &problem, const std::string &target, const std::string &plan,
-                        ArrayRef<TracedStage> stages, llvm::json::Object beside) {
+                        ArrayRef<TracedStage> stages, llvm::json::Object fields) {
   llvm::json::Array all;
   for (const TracedStage &stage : stages) {
     llvm::json::Object object{{"name", stage.name}, {"language", stage.language}, {"text", stage.text}};
@@ -294,12 +294,12 @@ std::string traceAsJson(const std::string &problem, const std::string &target, c
     }
     all.push_back(std::move(object));
   }
-  beside["version"] = traceVersion;
-  beside["problem"] = problem;
-  beside["target"] = target;
-  beside["plan"] = plan;
-  beside["stages"] = std::move(all);
-  const llvm::json::Value trace = std::move(beside);
+  fields["version"] = traceVersion;
+  fields["problem"] = problem;
+  fields["target"] = target;
+  fields["plan"] = plan;
+  fields["stages"] = std::move(all);
+  const llvm::json::Value trace = std::move(fields);
   std::string text;
   llvm::raw_string_ostream os(text);
   os << trace << "\n";

@@ -57,9 +57,9 @@ TracedStage traceLlvm(llvm::StringRef text, const std::string &of);
 TracedStage traceAssembly(llvm::StringRef text, const std::string &of, CodeListing listing);
 
 /// Returns {"version": 1, "problem", "target", "plan", "stages": [{"name", "language", "text", "steps", "loops", "of",
-/// "origins", "offsets", "marks", "innermost"}]}, merged with the keys of `beside`.
+/// "origins", "offsets", "marks", "innermost"}]}, merged with the keys of `fields`.
 std::string traceAsJson(const std::string &problem, const std::string &target, const std::string &plan,
-                        llvm::ArrayRef<TracedStage> stages, llvm::json::Object beside);
+                        llvm::ArrayRef<TracedStage> stages, llvm::json::Object fields);
 
 } // namespace quern
 

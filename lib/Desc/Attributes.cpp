@@ -18,12 +18,12 @@ bool QuantParams::operator==(const QuantParams &other) const { return sameFields
 bool PostOp::operator==(const PostOp &other) const { return sameFields(*this, other); }
 bool RnnQuantization::operator==(const RnnQuantization &other) const { return sameFields(*this, other); }
 bool RnnQuantization::isIdentity() const {
-  const auto areOne = [](int32_t mask, const std::vector<float> &scales) {
+  const auto isOne = [](int32_t mask, const std::vector<float> &scales) {
     return (mask == 0 || !scales.empty()) &&
            std::all_of(scales.begin(), scales.end(), [](float scale) { return scale == 1; });
   };
-  return dataScale == 1 && dataShift == 0 && areOne(weightsMask, weightsScales) &&
-         areOne(projectionMask, projectionScales);
+  return dataScale == 1 && dataShift == 0 && isOne(weightsMask, weightsScales) &&
+         isOne(projectionMask, projectionScales);
 }
 
 bool Attributes::operator==(const Attributes &other) const { return sameFields(*this, other); }

@@ -42,8 +42,8 @@ void nameArguments(FunctionOpInterface function) {
   if (function.isExternal())
     return;
   for (unsigned i = 0; i < count; ++i) {
-    if (auto own = function.getArgAttrOfType<StringAttr>(i, quern::attr::arg))
-      name(i, own);
+    if (auto argName = function.getArgAttrOfType<StringAttr>(i, quern::attr::arg))
+      name(i, argName);
     for (StringRef memory : {quern::attr::shared, quern::attr::scratch, quern::attr::sizes})
       if (function.getArgAttr(i, memory))
         name(i, memory.rsplit('.').second);
@@ -77,8 +77,8 @@ void nameElements(linalg::GenericOp op) {
 /// Returns the printer's name for its results, such as %c16 or %thread_id_x; "" for a number.
 std::string usualName(Operation *op) {
   std::string usual;
-  if (auto own = dyn_cast<OpAsmOpInterface>(op))
-    own.getAsmResultNames([&](Value, StringRef name) { usual = name.str(); });
+  if (auto asmOp = dyn_cast<OpAsmOpInterface>(op))
+    asmOp.getAsmResultNames([&](Value, StringRef name) { usual = name.str(); });
   return usual;
 }
 

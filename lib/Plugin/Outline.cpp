@@ -97,14 +97,14 @@ bool OutlinePass::outlineRun(const Run &run) {
 
 /// Finds the operations that cause a refusal.
 void OutlinePass::refuse(const Run &run, Refused &refused) {
-  const std::string together = reason;
+  const std::string reasonOfRun = reason;
   const size_t before = refused.size();
   for (Operation *op : run.ops) {
     if (run.ops.size() > 1) {
-      Run alone;
-      alone.ops.insert(op);
+      Run single;
+      single.ops.insert(op);
       OutlinedRun outlined;
-      reason = alone.computing() ? whyNot(alone, outlined) : std::string();
+      reason = single.computing() ? whyNot(single, outlined) : std::string();
       if (reason.empty()) {
         if (outlined.function)
           outlined.function.erase();
@@ -118,7 +118,7 @@ void OutlinePass::refuse(const Run &run, Refused &refused) {
   if (refused.size() > before)
     return;
   if (remarks)
-    run.ops.front()->emitRemark("left with the next ") << run.ops.size() - 1 << ": " << together;
+    run.ops.front()->emitRemark("left with the next ") << run.ops.size() - 1 << ": " << reasonOfRun;
   refused.insert(run.ops.begin(), run.ops.end());
 }
 

@@ -52,7 +52,7 @@ llvm::SetVector<Value> valuesReadBy(Operation *op) {
 }
 
 /// Returns true if all values that an operation reads can be arguments or are copied.
-bool hasArgumentsAlone(Operation *op) {
+bool readsOnlyArguments(Operation *op) {
   return llvm::all_of(valuesReadBy(op), [](Value value) { return isArgument(value) || isCopied(value); });
 }
 
@@ -286,7 +286,7 @@ std::string plugin::whyInNoRun(Operation *op) {
     return "it is not linalg";
   if ((linalgOp && !linalgOp.hasPureTensorSemantics()) || (softmax && !softmax.hasPureTensorSemantics()))
     return "it has operands on memrefs";
-  if (!hasArgumentsAlone(op))
+  if (!readsOnlyArguments(op))
     return "it reads a number whose type is not f32, f64, f16, bf16, i32, i8 or index";
   return compiler::whyNotTaken(op);
 }
@@ -333,8 +333,8 @@ void plugin::replaceByCall(const Run &run, const OutlinedRun &outlined) {
       builder.clone(*op, mapping);
   for (Operation *op : run.ops)
     for (Value value : op->getResults())
-      if (Value given = mapping.lookupOrNull(value))
-        value.replaceUsesWithIf(given, isOutside);
+      if (Value replacement = mapping.lookupOrNull(value))
+        value.replaceUsesWithIf(replacement, isOutside);
   llvm::SetVector<Operation *> copied; // unused definitions are erased with the run
   for (Operation *op : run.ops)
     for (Value value : valuesReadBy(op))

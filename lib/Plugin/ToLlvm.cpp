@@ -105,7 +105,7 @@ LLVM::GlobalOp RuntimeCalls::writeRecord(func::FuncOp function, StringRef byteco
                                          LLVM::LLVMFuncOp handler) {
   const std::string name = function.getName().str();
   const std::string code = constant(name + "_module", bytecode);
-  const std::string own = constant(name + "_name", StringRef(name.c_str(), name.size() + 1));
+  const std::string functionName = constant(name + "_name", StringRef(name.c_str(), name.size() + 1));
   const std::string line = ahead ? constant(name + "_line", {ahead->line.c_str(), ahead->line.size() + 1}) : "";
   const std::string kernel = ahead ? constant(name + "_kernel", ahead->artifact) : "";
   const bool isLinked = ahead && !ahead->entries.empty();
@@ -120,7 +120,7 @@ LLVM::GlobalOp RuntimeCalls::writeRecord(func::FuncOp function, StringRef byteco
   const Value fields[] = {
       address(at, loc, code),
       number(at, loc, i64, static_cast<int64_t>(bytecode.size())),
-      address(at, loc, own),
+      address(at, loc, functionName),
       ahead ? address(at, loc, line) : null,
       ahead ? address(at, loc, kernel) : null,
       number(at, loc, i64, ahead ? static_cast<int64_t>(ahead->artifact.size()) : 0),
@@ -310,7 +310,7 @@ LogicalResult returnArguments(func::FuncOp function) {
 }
 
 /// Returns a copy of the function without results, as Quern reads it: results are in its arguments.
-func::FuncOp withoutResults(func::FuncOp function) {
+func::FuncOp cloneWithoutResults(func::FuncOp function) {
   auto copy = cast<func::FuncOp>(function->clone());
   Operation *end = copy.getBody().front().getTerminator();
   end->eraseOperands(0, end->getNumOperands());
@@ -338,17 +338,17 @@ FailureOr<Ahead> ToLlvmPass::compile(func::FuncOp function) {
 LogicalResult ToLlvmPass::convert(func::FuncOp function, RuntimeCalls &calls) {
   if (failed(returnArguments(function)))
     return failure();
-  func::FuncOp given = withoutResults(function);
+  func::FuncOp clone = cloneWithoutResults(function);
   const bool allowNaive = function->hasAttr(allowNaiveAttr);
-  const std::string bytecode = compiler::bytecodeOf(given);
+  const std::string bytecode = compiler::bytecodeOf(clone);
   FailureOr<Ahead> compiled = Ahead();
   std::string why;
   const bool isAhead = ahead || !objects.empty();
   if (isAhead)
-    compiled = compile(given);
+    compiled = compile(clone);
   else // fails now instead of when the program runs
-    why = compiler::whyNoKernel(given, target, allowNaive);
-  given.erase();
+    why = compiler::whyNoKernel(clone, target, allowNaive);
+  clone.erase();
   if (!why.empty())
     return function.emitError("quern-to-llvm: the function is not supported as it is on memrefs: ") << why;
   if (failed(compiled))

@@ -48,28 +48,28 @@ std::optional<OpenSize> takeSize(std::string_view &text) {
 
 /// Calls visit(argument, number of a dim or -1, value) for each open size, in the order of the list.
 template <typename Visit>
-Result<void> forEachOpen(const std::vector<ArgumentInfo> &arguments, std::span<const TensorDesc *const> given,
+Result<void> forEachOpen(const std::vector<ArgumentInfo> &arguments, std::span<const TensorDesc *const> tensors,
                          Visit visit) {
   for (size_t i = 0; i < arguments.size(); ++i) {
     const TensorDesc &desc = arguments[i].desc;
     for (int d = 0; d < desc.ndims; ++d)
       if (desc.dims[d] == runtimeDim)
-        QUERN_RETURN_IF_ERROR(visit(i, d, given[i]->dims[d]));
+        QUERN_RETURN_IF_ERROR(visit(i, d, tensors[i]->dims[d]));
     for (int d = 0; d < desc.ndims; ++d)
       if (desc.strides[d] == runtimeDim)
-        QUERN_RETURN_IF_ERROR(visit(i, -1, given[i]->strides[d]));
+        QUERN_RETURN_IF_ERROR(visit(i, -1, tensors[i]->strides[d]));
     if (desc.offset0 == runtimeDim)
-      QUERN_RETURN_IF_ERROR(visit(i, -1, given[i]->offset0));
+      QUERN_RETURN_IF_ERROR(visit(i, -1, tensors[i]->offset0));
   }
   return {};
 }
 
 /// Checks that the sizes of an execution agree as the function requires.
-Result<void> checkGivenSizes(const VerifiedProblem &problem, std::span<const TensorDesc *const> given) {
+Result<void> checkExecutionSizes(const VerifiedProblem &problem, std::span<const TensorDesc *const> tensors) {
   std::string_view text = std::get<MlirDesc>(problem.desc.op).sizes;
   int64_t known[maxOpenSizes];
   size_t count = 0;
-  return forEachOpen(problem.arguments, given, [&](size_t i, int d, int64_t value) -> Result<void> {
+  return forEachOpen(problem.arguments, tensors, [&](size_t i, int d, int64_t value) -> Result<void> {
     const std::optional<OpenSize> wanted = takeSize(text);
     if (!wanted || count == maxOpenSizes)
       return internalError("the sizes of a function differ from those that were verified");
@@ -88,16 +88,16 @@ Result<void> checkGivenSizes(const VerifiedProblem &problem, std::span<const Ten
 Result<void> checkSizesText(const VerifiedProblem &problem) {
   const std::string &sizes = std::get<MlirDesc>(problem.desc.op).sizes;
   std::string_view text = sizes;
-  std::vector<const TensorDesc *> own;
+  std::vector<const TensorDesc *> descs;
   for (const ArgumentInfo &argument : problem.arguments)
-    own.push_back(&argument.desc);
+    descs.push_back(&argument.desc);
   int64_t count = 0;
-  Result<void> ok = forEachOpen(problem.arguments, own, [&](size_t, int d, int64_t) -> Result<void> {
+  Result<void> ok = forEachOpen(problem.arguments, descs, [&](size_t, int d, int64_t) -> Result<void> {
     const std::optional<OpenSize> size = takeSize(text);
-    const int64_t own = count++;
-    const bool isOfDim = size && (size->isNumber || size->value <= own),
-               isOwn = size && !size->isNumber && size->value == own;
-    if ((d < 0 ? !isOwn : !isOfDim) || count > static_cast<int64_t>(maxOpenSizes))
+    const int64_t index = count++;
+    const bool isOfDim = size && (size->isNumber || size->value <= index),
+               isFirst = size && !size->isNumber && size->value == index;
+    if ((d < 0 ? !isFirst : !isOfDim) || count > static_cast<int64_t>(maxOpenSizes))
       return invalidArguments(
           "sizes are '", sizes,
           "'; each must be '=' and a number, or the index of the first equal size; the maximum number of sizes is ",
@@ -152,13 +152,13 @@ Result<void> checkUses(const MlirDesc &mlir) {
   return {};
 }
 
-bool isTaken(DataType type) {
+bool isSupported(DataType type) {
   return type == DataType::F32 || type == DataType::S32 || type == DataType::F64 || type == DataType::F16 ||
          type == DataType::BF16 || type == DataType::S8 || type == DataType::S4;
 }
 
 Result<void> checkArgument(const TensorDesc &desc, const std::string &name) {
-  if (!isTaken(desc.dataType))
+  if (!isSupported(desc.dataType))
     return unimplemented(name, " is of ", nameOf(desc.dataType), "; it must be f32, f64, f16, bf16, s32, s8 or s4");
   if (desc.isZero() || desc.isAny() || !desc.isPlain())
     return unimplemented(name, " is not a plain tensor");
@@ -195,7 +195,7 @@ Result<VerifiedProblem> verifyMlir(const PrimitiveDesc &desc, const Target &, co
     return refused(ok.takeError(), "C7");
   if (Result<void> ok = checkNumbers(mlir); !ok)
     return refused(ok.takeError(), "C8");
-  problem.checkSizes = checkGivenSizes;
+  problem.checkSizes = checkExecutionSizes;
   problem.citations.unfitting = " (mlir C7)";
   return problem;
 }

@@ -60,11 +60,11 @@ Result<void> checkPostOps(std::vector<PostOp> &postOps, const TensorDesc &dst, c
   for (size_t i = 0; i < postOps.size(); ++i) {
     PostOp &op = postOps[i];
     sums += op.kind == PostOp::Kind::Sum;
-    bool takesSum = !rules.sum.empty();
-    if (op.kind == PostOp::Kind::Prelu || sums > (takesSum ? 1 : 0))
+    bool supportsSum = !rules.sum.empty();
+    if (op.kind == PostOp::Kind::Prelu || sums > (supportsSum ? 1 : 0))
       return unimplemented(rules.subject, " is not implemented with a ", sums > 1 ? "second " : "", "post-op ",
                            nameOf(op.kind), ", which is number ", i, "; it is for ",
-                           takesSum ? "eltwise, binary and one sum" : "eltwise and binary", rules.kinds);
+                           supportsSum ? "eltwise, binary and one sum" : "eltwise and binary", rules.kinds);
     QUERN_RETURN_IF_ERROR(op.kind == PostOp::Kind::Sum      ? checkSum(op, dst, rules)
                           : op.kind == PostOp::Kind::Binary ? checkOperands(op, i, dst, rules)
                                                             : Result<void>());

@@ -19,7 +19,7 @@ using Verifier = Result<VerifiedProblem> (*)(const PrimitiveDesc &, const Target
 struct RegisteredPrimitive {
   PrimitiveKind kind;
   Verifier verify;
-  bool takesDropout;
+  bool supportsDropout;
 };
 
 constexpr RegisteredPrimitive primitives[] = {
@@ -130,9 +130,9 @@ Result<VerifiedProblem> verify(const PrimitiveDesc &desc, const Target &target, 
     return illFormed(desc, invalidArguments("dropout has no seed type; it must be s32 or s64"));
   for (const RegisteredPrimitive &primitive : primitives)
     if (primitive.kind == desc.kind()) {
-      if (desc.attr.dropout.isSet() && !primitive.takesDropout)
+      if (desc.attr.dropout.isSet() && !primitive.supportsDropout)
         return illFormed(desc, unimplemented("dropout is not implemented for ", nameOf(desc.kind()), "; it is for ",
-                                             namesWhere(&RegisteredPrimitive::takesDropout)));
+                                             namesWhere(&RegisteredPrimitive::supportsDropout)));
       if (desc.attr.naive && desc.kind() != PrimitiveKind::Mlir)
         return illFormed(desc, unimplemented("the naive lowering is not implemented for ", nameOf(desc.kind()),
                                              "; it is for callers' functions (mlir)"));

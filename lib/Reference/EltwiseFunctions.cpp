@@ -60,9 +60,9 @@ Derivative mish(Real x) {
 /// Returns `inside` if 0 < αx + β < 1, otherwise `below` or `above`.
 Derivative ofHardsigmoid(Real x, Real alpha, Real beta, Derivative inside, Real below, Real above, Real epsilon) {
   // An argument that the arithmetic cannot distinguish from 0 counts as 0.
-  const Real least = epsilon > 1e-10L ? 0x1p-148L : 0x1p-1073L;
-  const Real v = alpha * x + beta,
-             off = 2 * epsilon * (std::fabs(alpha * x) + std::fabs(beta)) + std::max<Real>(1, std::fabs(alpha)) * least;
+  const Real denormalError = epsilon > 1e-10L ? 0x1p-148L : 0x1p-1073L;
+  const Real v = alpha * x + beta, off = 2 * epsilon * (std::fabs(alpha * x) + std::fabs(beta)) +
+                                         std::max<Real>(1, std::fabs(alpha)) * denormalError;
   Derivative result = v > 0 && v < 1 ? inside : factor(v >= 1 ? above : below);
   for (auto [limit, outside] : {std::pair<Real, Real>(0, below), std::pair<Real, Real>(1, above)})
     if (std::isfinite(v) && std::fabs(v - limit) <= off)
@@ -74,8 +74,8 @@ Derivative ofHardsigmoid(Real x, Real alpha, Real beta, Derivative inside, Real 
 Derivative power(Real x, Real alpha, Real beta) {
   if (beta == 0)
     return exactly(0);
-  const Real value = alpha * beta * std::pow(x, beta - 1), lost = std::fabs(std::log(std::fabs(x)));
-  return {value, std::fabs(value) * (1 + (std::isfinite(lost) ? lost / 10 : 0)), value};
+  const Real value = alpha * beta * std::pow(x, beta - 1), absLog = std::fabs(std::log(std::fabs(x)));
+  return {value, std::fabs(value) * (1 + (std::isfinite(absLog) ? absLog / 10 : 0)), value};
 }
 
 } // namespace

@@ -106,11 +106,11 @@ Result<void> computeRounded(const RoundedFormula<Real> &formula, const Attribute
     out.ending = [ending](int64_t position, const Interval &start) { return ending.at(position, start); };
     return {};
   }
-  Attributes postOpsAlone = attr;
-  postOpsAlone.scales.erase(arg::src), postOpsAlone.scales.erase(arg::dst);
-  postOpsAlone.dropout = {};
+  Attributes postOpsOnly = attr;
+  postOpsOnly.scales.erase(arg::src), postOpsOnly.scales.erase(arg::dst);
+  postOpsOnly.dropout = {};
   QUERN_ASSIGN_OR_RETURN(AttributeChain made,
-                         AttributeChain::make(postOpsAlone, dst, inputs, sizeof(Real) == sizeof(double)));
+                         AttributeChain::make(postOpsOnly, dst, inputs, sizeof(Real) == sizeof(double)));
   auto chain = std::make_shared<const AttributeChain>(std::move(made));
   out.beforeAttributes.resize(out.exact.size());
   for (size_t i = 0; i < out.exact.size(); ++i) {

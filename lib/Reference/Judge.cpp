@@ -59,9 +59,9 @@ struct Rule {
 
   /// Returns at least the distance between denormals, which no arithmetic can resolve.
   double toleranceOf(double exact, double magnitude) const {
-    double least = terms * (type == DataType::F64 ? 0x1p-1074 : 0x1p-149);
+    double minTolerance = terms * (type == DataType::F64 ? 0x1p-1074 : 0x1p-149);
     if (data == DataKind::Dense)
-      return std::max(threshold * std::max(std::fabs(exact), magnitude), least);
+      return std::max(threshold * std::max(std::fabs(exact), magnitude), minTolerance);
     return threshold * (std::fabs(exact) < 1e-5 ? 1.0 : std::fabs(exact));
   }
 

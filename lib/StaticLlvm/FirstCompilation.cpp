@@ -70,12 +70,12 @@ private:
     char *start = base.load(std::memory_order_acquire);
     if (start)
       return start;
-    void *made = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (made == MAP_FAILED)
+    void *mapping = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (mapping == MAP_FAILED)
       return nullptr;
-    if (base.compare_exchange_strong(start, static_cast<char *>(made)))
-      return static_cast<char *>(made);
-    munmap(made, mapped); // another thread was first
+    if (base.compare_exchange_strong(start, static_cast<char *>(mapping)))
+      return static_cast<char *>(mapping);
+    munmap(mapping, mapped); // another thread was first
     return start;
   }
 
@@ -103,7 +103,7 @@ void __real___cxa_guard_release(void *guard);
 int __wrap___cxa_guard_acquire(void *guard) {
   const int begins = __real___cxa_guard_acquire(guard);
   quern::BegunStatics &begun = quern::begunStatics;
-  if (begins && begun.count < quern::BegunStatics::most)
+  if (begins && begun.count < quern::BegunStatics::maxCount)
     begun.guards[begun.count++] = guard;
   return begins;
 }
@@ -155,9 +155,9 @@ void *__wrap_realloc(void *block, size_t bytes) {
 }
 int __wrap_posix_memalign(void **block, size_t alignment, size_t bytes) {
   const int failed = __real_posix_memalign(block, alignment, bytes);
-  void *const taken = failed == ENOMEM ? reserve.take(bytes, alignment) : nullptr;
-  *block = taken ? taken : *block;
-  return taken ? 0 : failed;
+  void *const reserved = failed == ENOMEM ? reserve.take(bytes, alignment) : nullptr;
+  *block = reserved ? reserved : *block;
+  return reserved ? 0 : failed;
 }
 void *__wrap_aligned_alloc(size_t alignment, size_t bytes) {
   void *const block = __real_aligned_alloc(alignment, bytes);

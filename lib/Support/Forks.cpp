@@ -28,8 +28,8 @@ void count(int change) noexcept {
 void close() noexcept {
   oneAtATime.lock();
   closed.store(1);
-  const int own = depth > 0 ? 1 : 0;
-  for (int now = inside.load(); now != own; now = inside.load())
+  const int expected = depth > 0 ? 1 : 0;
+  for (int now = inside.load(); now != expected; now = inside.load())
     inside.wait(now);
   ++depth;
 }

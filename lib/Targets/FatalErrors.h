@@ -25,9 +25,9 @@ extern constinit std::atomic<bool> hasCompiled, hasLinked;
 /// Function-local statics whose initialization has started on a thread, innermost last. An abandoned one would
 /// otherwise block its next use forever. Recorded by renamed functions of the C++ ABI (StaticLlvm).
 struct BegunStatics {
-  static constexpr size_t most = 16;
+  static constexpr size_t maxCount = 16;
   size_t count;
-  void *guards[most];
+  void *guards[maxCount];
 };
 extern constinit thread_local BegunStatics begunStatics;
 

@@ -31,7 +31,7 @@ void orderOfDims(const TensorDesc &desc, int (&outermostFirst)[maxDims]) {
   int64_t extents[maxDims];
   outerExtents(desc, extents);
   // A runtime value counts as larger than any other; dims of 0 and 1 are equivalent.
-  auto rank = [](int64_t value, int64_t least) { return value == runtimeDim ? INT64_MAX : std::max(value, least); };
+  auto rank = [](int64_t value, int64_t minimum) { return value == runtimeDim ? INT64_MAX : std::max(value, minimum); };
   int *end = outermostFirst + rankOf(desc);
   std::iota(outermostFirst, end, 0);
   std::sort(outermostFirst, end, [&](int a, int b) {

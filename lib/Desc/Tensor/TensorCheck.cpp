@@ -72,8 +72,8 @@ Result<void> checkPadding(const TensorDesc &desc) {
         return invalidArguments("dim ", d, " is known only at execution; the same must hold for its padding");
       continue;
     }
-    CheckedInt least = CheckedInt(desc.dims[d]) + CheckedInt(offset);
-    if (least.overflowed() || padded < least.value())
+    CheckedInt minPadded = CheckedInt(desc.dims[d]) + CheckedInt(offset);
+    if (minPadded.overflowed() || padded < minPadded.value())
       return invalidArguments("padded dim ", d, " is ", padded, "; dim and padded offset need ", desc.dims[d], " + ",
                               offset);
     const bool isPartOfBlock = padded == desc.dims[d] && padded < blocks[d] && desc.extras.flags == 0;
@@ -98,15 +98,16 @@ Result<void> checkStrides(const TensorDesc &desc) {
     return {};
   int order[maxDims];
   layout::orderOfDims(desc, order);
-  CheckedInt least = layout::innerElements(desc);
+  CheckedInt minStride = layout::innerElements(desc);
   for (int i = desc.ndims - 1; i >= 0; --i) {
     int d = order[i];
     if (desc.strides[d] == 0 || extents[d] <= 1)
       continue;
-    if (least.overflowed() || desc.strides[d] < least.value())
+    if (minStride.overflowed() || desc.strides[d] < minStride.value())
       return invalidArguments("stride ", desc.strides[d], " of dim ", d, " is less than ",
-                              least.overflowed() ? "2^63" : std::to_string(least.value()), ": elements would overlap");
-    least = CheckedInt(desc.strides[d]) * CheckedInt(extents[d]);
+                              minStride.overflowed() ? "2^63" : std::to_string(minStride.value()),
+                              ": elements would overlap");
+    minStride = CheckedInt(desc.strides[d]) * CheckedInt(extents[d]);
   }
   return {};
 }

@@ -196,7 +196,7 @@ Runs runsOf(const TensorDesc &desc) {
   return runs;
 }
 
-bool isPlainWithoutPadding(const TensorDesc &desc) {
+bool isPlainUnpadded(const TensorDesc &desc) {
   return desc.isPlain() && !desc.hasPadding() &&
          std::all_of(desc.paddedOffsets, desc.paddedOffsets + rankOf(desc), [](int64_t offset) { return offset == 0; });
 }
@@ -219,7 +219,7 @@ bool TensorDesc::sameStorage(const TensorDesc &other) const {
   if (!isBlockedFormat() || !other.isBlockedFormat() || hasZeroDim() || other.hasZeroDim() || hasRuntimeDims() ||
       other.hasRuntimeDims())
     return false;
-  if (!isPlainWithoutPadding(*this) || !isPlainWithoutPadding(other))
+  if (!isPlainUnpadded(*this) || !isPlainUnpadded(other))
     return sameShape(other) && samePlaces(withStridesThatDoNotMatter(other, *this));
   const Runs mine = runsOf(*this), theirs = runsOf(other);
   return offset0 == other.offset0 && mine.count == theirs.count &&

@@ -15,9 +15,10 @@
 namespace quern {
 namespace {
 
-/// Checks C9, C20 and, with the citation `own`, that there are no groups.
-Result<void> checkVector(const Quantization &quantization, const TensorDesc &tensor, std::string_view own) {
-  return checkParams(quantization, tensor, {"a binary", " (binary C9)", own, " (binary C20)", scaleTypesWithPowers});
+/// Checks C9, C20 and, with the citation `groupsCitation`, that there are no groups.
+Result<void> checkVector(const Quantization &quantization, const TensorDesc &tensor, std::string_view groupsCitation) {
+  return checkParams(quantization, tensor,
+                     {"a binary", " (binary C9)", groupsCitation, " (binary C20)", scaleTypesWithPowers});
 }
 
 /// Checks C9, C20 and C23.
@@ -44,9 +45,9 @@ Result<void> checkScales(const Quantization &scales, const TensorDesc &tensor) {
 Result<void> checkQuantization(const Quantization &quantization, const BinaryDesc &binary,
                                const std::vector<PostOp> &postOps) {
   int32_t argument = quantization.argument;
-  bool isOwn = argument == arg::src || argument == arg::src1 || argument == arg::dst ||
-               (argument == arg::src2 && !binary.src2.isZero());
-  if (!isOwn)
+  bool isOperand = argument == arg::src || argument == arg::src1 || argument == arg::dst ||
+                   (argument == arg::src2 && !binary.src2.isZero());
+  if (!isOperand)
     return checkOfPostOp(quantization, postOps, postOpRules);
   if (!quantization.isScales)
     return unimplemented("a binary is not implemented with ", quantization.of(), " (binary C21)");

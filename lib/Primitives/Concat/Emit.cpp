@@ -189,11 +189,11 @@ void ConcatEmitter::emit() {
     else
       emitFunction(places, "concat" + std::to_string(count++));
   }
-  VerifiedProblem dstAlone;
+  VerifiedProblem dstOnly;
   for (const ArgumentInfo &argument : problem.arguments)
     if (argument.isOutput)
-      dstAlone.arguments.push_back(argument);
-  emitPadding(module, dstAlone, "concat");
+      dstOnly.arguments.push_back(argument);
+  emitPadding(module, dstOnly, "concat");
   for (auto padding : llvm::drop_begin(module.getOps<func::FuncOp>(), count))
     calls.push_back(callOf(padding));
   module->setAttr(ProgramAttr::name, ProgramAttr::get(module.getContext(), calls));

@@ -84,19 +84,19 @@ Result<void> checkOpenPlaces(const ConcatDesc &concat) {
 }
 
 /// Checks C5 for the tensors of an execution.
-Result<void> checkGivenDims(const VerifiedProblem &problem, std::span<const TensorDesc *const> given) {
+Result<void> checkExecutionDims(const VerifiedProblem &problem, std::span<const TensorDesc *const> tensors) {
   const auto &concat = std::get<ConcatDesc>(problem.desc.op);
   CheckedInt along = 0;
   const size_t dst = concat.srcs.size();
   for (size_t i = 0; i <= dst; ++i) {
-    QUERN_RETURN_IF_ERROR(checkSameDims(problem.arguments[i].name, *given[i], *given[0], concat.axis, ""));
+    QUERN_RETURN_IF_ERROR(checkSameDims(problem.arguments[i].name, *tensors[i], *tensors[0], concat.axis, ""));
     if (i < dst)
-      along += given[i]->dims[concat.axis];
+      along += tensors[i]->dims[concat.axis];
   }
   if (along.overflowed())
     return invalidArguments("the sources have more than ", INT64_MAX, " indices along the axis");
-  if (given[dst]->dims[concat.axis] != along.value())
-    return invalidArguments("dim ", concat.axis, " of dst is ", given[dst]->dims[concat.axis], "; it must be ",
+  if (tensors[dst]->dims[concat.axis] != along.value())
+    return invalidArguments("dim ", concat.axis, " of dst is ", tensors[dst]->dims[concat.axis], "; it must be ",
                             along.value(), ", the sum of the sources' dims");
   return {};
 }
@@ -226,7 +226,7 @@ Result<VerifiedProblem> verifyConcat(const PrimitiveDesc &desc, const Target &, 
   problem.arguments.push_back({arg::dst, "dst", concat.dst, true});
   arg::appendAttributeArguments(desc.attr, problem.arguments, problem.arguments);
   arg::allowInPlace(arg::dst, InPlace::ElementSize, problem.arguments);
-  problem.checkSizes = checkGivenDims;
+  problem.checkSizes = checkExecutionDims;
   problem.isNoop = concat.dst.hasZeroDim();
   problem.citations = {" (concat C9)", " (concat C10)", " (concat C11)"};
   return problem;

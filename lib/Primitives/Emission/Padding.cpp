@@ -27,19 +27,19 @@ struct Range {
 /// Range of values of each digit of a tensor.
 using Box = SmallVector<Range, 12>;
 
-class BoxCutter {
+class BoxSplitter {
 public:
-  BoxCutter(const TensorDesc &desc, MLIRContext *context) : desc(desc), context(context), digits(digitsOf(desc)) {}
-  SmallVector<MemRefType> cut();
+  BoxSplitter(const TensorDesc &desc, MLIRContext *context) : desc(desc), context(context), digits(digitsOf(desc)) {}
+  SmallVector<MemRefType> split();
 
 private:
   Box whole() const {
     return llvm::map_to_vector<12>(digits, [](const Digit &digit) { return Range{0, digit.size}; });
   }
   SmallVector<unsigned> digitsOfDim(int dim) const;
-  /// Adds to `pieces` the boxes of positions [begin, end) of a dim, whose digits are `own`, outermost first; `box` has
-  /// the ranges of the other dims.
-  void cutRange(ArrayRef<unsigned> own, Range range, Box box, SmallVectorImpl<Box> &pieces) const;
+  /// Adds to `pieces` the boxes of positions [begin, end) of a dim, whose digits are `dimDigits`, outermost first;
+  /// `box` has the ranges of the other dims.
+  void splitRange(ArrayRef<unsigned> dimDigits, Range range, Box box, SmallVectorImpl<Box> &pieces) const;
   void restrict(SmallVectorImpl<Box> &boxes, int dim, Range range) const;
   MemRefType viewOf(const Box &box) const;
 
@@ -48,44 +48,44 @@ private:
   SmallVector<Digit> digits;
 };
 
-SmallVector<unsigned> BoxCutter::digitsOfDim(int dim) const {
-  SmallVector<unsigned> own;
+SmallVector<unsigned> BoxSplitter::digitsOfDim(int dim) const {
+  SmallVector<unsigned> dimDigits;
   for (auto [i, digit] : llvm::enumerate(digits))
     if (digit.dim == dim)
-      own.push_back(i);
-  return own;
+      dimDigits.push_back(i);
+  return dimDigits;
 }
 
-void BoxCutter::cutRange(ArrayRef<unsigned> own, Range range, Box box, SmallVectorImpl<Box> &pieces) const {
+void BoxSplitter::splitRange(ArrayRef<unsigned> dimDigits, Range range, Box box, SmallVectorImpl<Box> &pieces) const {
   if (range.begin >= range.end)
     return;
-  int64_t weight = digits[own.front()].weight;
+  int64_t weight = digits[dimDigits.front()].weight;
   Range blocks{range.begin / weight, range.end / weight};
   int64_t head = range.begin % weight, tail = range.end % weight;
-  auto cutInside = [&](int64_t block, Range inside) {
-    box[own.front()] = {block, block + 1};
-    cutRange(own.drop_front(), inside, box, pieces);
+  auto splitInside = [&](int64_t block, Range inside) {
+    box[dimDigits.front()] = {block, block + 1};
+    splitRange(dimDigits.drop_front(), inside, box, pieces);
   };
   if (head && blocks.begin == blocks.end)
-    return cutInside(blocks.begin, {head, tail});
+    return splitInside(blocks.begin, {head, tail});
   if (head)
-    cutInside(blocks.begin++, {head, weight});
+    splitInside(blocks.begin++, {head, weight});
   if (blocks.begin < blocks.end) {
-    box[own.front()] = blocks;
+    box[dimDigits.front()] = blocks;
     pieces.push_back(box);
   }
   if (tail)
-    cutInside(blocks.end, {0, tail});
+    splitInside(blocks.end, {0, tail});
 }
 
-void BoxCutter::restrict(SmallVectorImpl<Box> &boxes, int dim, Range range) const {
+void BoxSplitter::restrict(SmallVectorImpl<Box> &boxes, int dim, Range range) const {
   SmallVector<Box> pieces;
   for (const Box &box : boxes)
-    cutRange(digitsOfDim(dim), range, box, pieces);
+    splitRange(digitsOfDim(dim), range, box, pieces);
   boxes.assign(pieces.begin(), pieces.end());
 }
 
-MemRefType BoxCutter::viewOf(const Box &box) const {
+MemRefType BoxSplitter::viewOf(const Box &box) const {
   SmallVector<int64_t> shape, strides;
   int64_t offset = desc.offset0;
   for (auto [range, digit] : llvm::zip_equal(box, digits)) {
@@ -103,7 +103,7 @@ MemRefType BoxCutter::viewOf(const Box &box) const {
   return MemRefType::get(shape, elementType(desc.dataType, builder), StridedLayoutAttr::get(context, offset, strides));
 }
 
-SmallVector<MemRefType> BoxCutter::cut() {
+SmallVector<MemRefType> BoxSplitter::split() {
   SmallVector<MemRefType> views;
   for (int d = 0; d < desc.ndims; ++d) {
     if (desc.paddedDims[d] == desc.dims[d])
@@ -137,7 +137,7 @@ void emitBox(ModuleOp module, const VerifiedProblem &problem, const Twine &name,
 SmallVector<MemRefType> emission::paddingBoxes(const TensorDesc &desc, MLIRContext *context) {
   if (!desc.isBlockedFormat() || desc.hasRuntimeDims() || !desc.hasPadding())
     return {};
-  return BoxCutter(desc, context).cut();
+  return BoxSplitter(desc, context).split();
 }
 
 void emission::emitPadding(ModuleOp module, const VerifiedProblem &problem, StringRef name) {

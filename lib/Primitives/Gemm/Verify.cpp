@@ -156,8 +156,8 @@ void listArguments(VerifiedProblem &problem) {
 }
 
 /// Checks C3 for the tensors of an execution.
-Result<void> checkGivenDims(const VerifiedProblem &problem, std::span<const TensorDesc *const> given) {
-  const TensorDesc *const matrices[] = {given[0], given[1], given.back()};
+Result<void> checkExecutionDims(const VerifiedProblem &problem, std::span<const TensorDesc *const> tensors) {
+  const TensorDesc *const matrices[] = {tensors[0], tensors[1], tensors.back()};
   const char *const names[] = {"src", "weights", "dst"};
   for (const SharedDim &dim : sharedDims)
     if (matrices[dim.first]->dims[dim.firstDim] != matrices[dim.second]->dims[dim.secondDim])
@@ -167,7 +167,7 @@ Result<void> checkGivenDims(const VerifiedProblem &problem, std::span<const Tens
   const GemmOffset offset = std::get<GemmDesc>(problem.desc.op).dstOffset;
   if (offset != GemmOffset::Column && offset != GemmOffset::Row)
     return {};
-  const int64_t count = given[given.size() - 2]->dims[0],
+  const int64_t count = tensors[tensors.size() - 2]->dims[0],
                 wanted = matrices[2]->dims[offset == GemmOffset::Column ? 0 : 1];
   return count == wanted ? Result<void>()
                          : Result<void>(invalidArguments("dst_offset has ", count, " values; dst needs ", wanted));
@@ -183,7 +183,7 @@ Result<VerifiedProblem> verifyGemm(const PrimitiveDesc &desc, const Target &targ
   QUERN_RETURN_IF_ERROR(checkAttributes(problem.desc.attr));
   QUERN_RETURN_IF_ERROR(checkArithmetic(gemm, target));
   listArguments(problem);
-  problem.checkSizes = checkGivenDims;
+  problem.checkSizes = checkExecutionDims;
   problem.isNoop = gemm.dst.hasZeroDim() || gemm.src.hasZeroDim();
   problem.citations = {" (gemm C10)", " (gemm C11)", " (gemm C12)"};
   return problem;

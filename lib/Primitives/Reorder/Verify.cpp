@@ -99,13 +99,13 @@ Result<void> checkHalfBytes(const ReorderDesc &reorder) {
   if (dst.offset0 % 2 != 0)
     return unimplemented("a reorder is not implemented for dst of type ", nameOf(dst.dataType),
                          " that starts at element ", dst.offset0, ", in the middle of a byte (reorder C28)");
-  int64_t blocks[maxDims], reach = 1;
+  int64_t blocks[maxDims], span = 1;
   dst.blockSizes(blocks);
   for (int d = 0; d < dst.ndims; ++d)
-    reach *= blocks[d];
+    span *= blocks[d];
   for (int d = 0; d < dst.ndims; ++d)
-    reach += (ceilDivide(dst.paddedDims[d], blocks[d]) - 1) * dst.strides[d];
-  if (reach != dst.paddedElements())
+    span += (ceilDivide(dst.paddedDims[d], blocks[d]) - 1) * dst.strides[d];
+  if (span != dst.paddedElements())
     return unimplemented("a reorder is not implemented for dst of type ", nameOf(dst.dataType),
                          " with gaps between its ", dst.paddedElements(), " elements (reorder C28)");
   return {};

@@ -38,7 +38,7 @@ SoftmaxEmitter::SoftmaxEmitter(ModuleOp module, const VerifiedProblem &problem, 
     rowExprs.push_back(function.builder.getAffineDimExpr(d));
   }
   rowsInSpace = AffineMap::get(space.size(), 0, rowExprs, function.builder.getContext());
-  rowsAlone = function.builder.getMultiDimIdentityMap(rows.size());
+  rowIdentity = function.builder.getMultiDimIdentityMap(rows.size());
 }
 
 SoftmaxEmitter::Operand SoftmaxEmitter::allocFull() {
@@ -64,10 +64,10 @@ SoftmaxEmitter::Operand SoftmaxEmitter::reduce(ArrayRef<Operand> inputs, Value s
 
 SoftmaxEmitter::Operand SoftmaxEmitter::perRow(ArrayRef<Operand> inputs, Body body) {
   Operand result = allocRows();
-  SmallVector<Operand> alone;
+  SmallVector<Operand> rowInputs;
   for (const Operand &input : inputs)
-    alone.push_back({input.memref, rowsAlone});
-  function.elementwise(rows, alone, {result.memref, rowsAlone}, body);
+    rowInputs.push_back({input.memref, rowIdentity});
+  function.elementwise(rows, rowInputs, {result.memref, rowIdentity}, body);
   return result;
 }
 

@@ -46,7 +46,7 @@ protected:
 private:
   mlir::Value shape; ///< memref whose dims are those of the space if they are known only at execution
   llvm::SmallVector<unsigned, 6> fullDims, rowDims;
-  mlir::AffineMap rowsInSpace, rowsAlone;
+  mlir::AffineMap rowsInSpace, rowIdentity;
 };
 
 // One function for each direction; each appends `@softmax`.

@@ -132,9 +132,9 @@ void SumEmitter::emit() {
     return emitWhole();
   for (size_t first = 0; first < sum.srcs.size(); first += sum::maxSourcesPerKernel)
     emitPart(first, std::min(first + sum::maxSourcesPerKernel, sum.srcs.size()));
-  VerifiedProblem dstAlone;
-  dstAlone.arguments.push_back(problem.arguments.back());
-  emitPadding(module, dstAlone, "sum");
+  VerifiedProblem dstOnly;
+  dstOnly.arguments.push_back(problem.arguments.back());
+  emitPadding(module, dstOnly, "sum");
 }
 
 } // namespace

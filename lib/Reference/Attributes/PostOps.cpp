@@ -49,7 +49,7 @@ std::vector<Real> extremaOf(Alg alg, Real alpha, Real beta) {
 }
 
 /// Returns the values of `f` over an interval: at the ends, and at and next to each turning point within it.
-template <typename Function> Interval imageOf(const Interval &x, const std::vector<Real> &turns, const Function &f) {
+template <typename Function> Interval imageOf(const Interval &x, const std::vector<Real> &extrema, const Function &f) {
   Interval image;
   if (x.mayBeNan)
     image.include(f(std::numeric_limits<Real>::quiet_NaN()));
@@ -57,8 +57,8 @@ template <typename Function> Interval imageOf(const Interval &x, const std::vect
     return image;
   image.include(f(x.low));
   image.include(f(x.high));
-  for (Real turn : turns) {
-    for (Real point : {std::nextafter(turn, -infinity), turn, std::nextafter(turn, infinity)})
+  for (Real extremum : extrema) {
+    for (Real point : {std::nextafter(extremum, -infinity), extremum, std::nextafter(extremum, infinity)})
       if (x.low <= point && point <= x.high)
         image.include(f(point));
   }
@@ -196,13 +196,13 @@ Interval widened(Interval value, bool isWide, bool isPostOp) {
 } // namespace
 
 long double AttributeChain::Operand::at(const TensorDesc &dst, int64_t position) const {
-  int64_t own = 0, step = 1;
+  int64_t index = 0, step = 1;
   for (int dim = dst.ndims - 1; dim >= 0; --dim) {
-    own += desc.dims[dim] == 1 ? 0 : position % dst.dims[dim] * step;
+    index += desc.dims[dim] == 1 ? 0 : position % dst.dims[dim] * step;
     step *= desc.dims[dim];
     position /= dst.dims[dim];
   }
-  return values[static_cast<size_t>(own)];
+  return values[static_cast<size_t>(index)];
 }
 
 Interval AttributeChain::Operand::around(const TensorDesc &dst, int64_t position) const {

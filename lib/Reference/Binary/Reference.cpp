@@ -40,23 +40,23 @@ struct Source {
   }
 
   /// Returns the position of the element that corresponds to dst's at `position`; dims of 1 are broadcast.
-  int64_t ownPosition(const TensorDesc &dst, int64_t position) const {
-    int64_t own = 0, step = 1;
+  int64_t broadcastPosition(const TensorDesc &dst, int64_t position) const {
+    int64_t result = 0, step = 1;
     for (int d = dst.ndims - 1; d >= 0; --d) {
-      own += desc.dims[d] == 1 ? 0 : position % dst.dims[d] * step;
+      result += desc.dims[d] == 1 ? 0 : position % dst.dims[d] * step;
       step *= desc.dims[d];
       position /= dst.dims[d];
     }
-    return own;
+    return result;
   }
   template <typename Real> Real at(const TensorDesc &dst, int64_t position) const {
-    const int64_t own = ownPosition(dst, position);
-    Real value = static_cast<Real>(values[static_cast<size_t>(own)]);
-    return scales.empty() ? value : value * static_cast<Real>(scales.at(own));
+    const int64_t index = broadcastPosition(dst, position);
+    Real value = static_cast<Real>(values[static_cast<size_t>(index)]);
+    return scales.empty() ? value : value * static_cast<Real>(scales.at(index));
   }
   /// Returns an element of an integer type; 0 if the tensor is absent.
   int64_t integerAt(const TensorDesc &dst, int64_t position) const {
-    return desc.isZero() ? 0 : static_cast<int64_t>(values[static_cast<size_t>(ownPosition(dst, position))]);
+    return desc.isZero() ? 0 : static_cast<int64_t>(values[static_cast<size_t>(broadcastPosition(dst, position))]);
   }
 };
 

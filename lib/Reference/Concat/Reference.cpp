@@ -77,15 +77,15 @@ Result<std::vector<ReferenceOutput>> computeConcatReference(const PrimitiveDesc 
     QUERN_ASSIGN_OR_RETURN(const void *buffer, bufferOf(inputs, arg::sourceAt(i), src));
     QUERN_ASSIGN_OR_RETURN(std::optional<double> scale, scaleOf(desc.attr, inputs, arg::sourceAt(i)));
     const Formula formula(src.dataType, concat.dst.dataType, scale);
-    const int64_t own = src.dims[concat.axis];
+    const int64_t srcDim = src.dims[concat.axis];
     forEachElement(src, [&](int64_t position, int64_t offset) {
-      int64_t outer = position / inner / own, c = start + position / inner % own;
+      int64_t outer = position / inner / srcDim, c = start + position / inner % srcDim;
       auto at = static_cast<size_t>((outer * along + c) * inner + position % inner);
       out.exact[at] = formula(loadElement(src.dataType, buffer, offset));
       if (!out.bits.empty())
         out.bits[at] = loadBits(src.dataType, buffer, offset);
     });
-    start += own;
+    start += srcDim;
   }
   return std::vector<ReferenceOutput>{std::move(out)};
 }

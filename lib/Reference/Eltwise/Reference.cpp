@@ -27,14 +27,14 @@ namespace {
 using Real = long double;
 
 /// Returns permitted results other than the exact one. At a jump of the derivative: the result of the other side. If
-/// the derivative is below or above the normal numbers of the arithmetic, whose least is `least`: the result with 0 or
-/// infinity instead. Just beyond the greatest double: the greatest double.
-Interval otherResults(const Derivative &derivative, Real gradient, Real least, Real epsilon) {
+/// the derivative is below or above the normal numbers of the arithmetic, the smallest of which is `minNormal`: the
+/// result with 0 or infinity instead. Just beyond the largest double: the largest double.
+Interval otherResults(const Derivative &derivative, Real gradient, Real minNormal, Real epsilon) {
   Interval others;
   const Real size = std::fabs(derivative.value), result = gradient * derivative.value,
-             greatest = std::numeric_limits<double>::max();
-  if (std::isfinite(result) && std::fabs(result) > greatest && std::fabs(result) * (1 - 10 * epsilon) <= greatest)
-    others.include(std::copysign(greatest, result)); // with a smaller error it is not infinite
+             maxDouble = std::numeric_limits<double>::max();
+  if (std::isfinite(result) && std::fabs(result) > maxDouble && std::fabs(result) * (1 - 10 * epsilon) <= maxDouble)
+    others.include(std::copysign(maxDouble, result)); // with a smaller error it is not infinite
   if (derivative.isJump && derivative.other == 0 && derivative.value == 0)
     others.include(0); // blocked on one side, a factor of 0 on the other
   if (derivative.other != derivative.value && !std::isnan(derivative.value)) {
@@ -42,9 +42,9 @@ Interval otherResults(const Derivative &derivative, Real gradient, Real least, R
     if (derivative.value == 0 || derivative.other == 0) // the gradient is blocked there, even if it is NaN
       others.include(0);
   }
-  if (!derivative.isBlocked && size < 2 * least)
+  if (!derivative.isBlocked && size < 2 * minNormal)
     others.include(gradient * 0);
-  if (size > 1 / (8 * least))
+  if (size > 1 / (8 * minNormal))
     others.include(gradient * std::copysign(std::numeric_limits<Real>::infinity(), derivative.value));
   return others;
 }
@@ -90,9 +90,9 @@ Result<void> EltwiseReference::applyPostOps(ReferenceOutput &out) const {
   out.beforeAttributes = out.exact;
   for (size_t i = 0; i < out.exact.size(); ++i)
     out.exact[i] = result(chain->apply(static_cast<int64_t>(i), out.exact[i]));
-  out.range = [chain, most = largest()](int64_t position, const Interval &start) {
+  out.range = [chain, max = largest()](int64_t position, const Interval &start) {
     Interval range = chain->range(position, start);
-    range.low = std::min(range.low, most), range.high = std::min(range.high, most);
+    range.low = std::min(range.low, max), range.high = std::min(range.high, max);
     return range;
   };
   return {};
@@ -127,15 +127,15 @@ Result<ReferenceOutput> EltwiseReference::backward() const {
   const bool fromDst = usesDst(op.alg);
   QUERN_ASSIGN_OR_RETURN(std::vector<double> data, read(fromDst ? arg::dst : arg::src, fromDst ? op.dst : op.src));
   QUERN_ASSIGN_OR_RETURN(std::vector<double> gradient, read(arg::diffDst, op.diffDst));
-  const Real epsilon = epsilonOf(isWide ? DataType::F64 : DataType::F32), least = isWide ? 0x1p-1022L : 0x1p-126L;
+  const Real epsilon = epsilonOf(isWide ? DataType::F64 : DataType::F32), minNormal = isWide ? 0x1p-1022L : 0x1p-126L;
   auto others = std::make_shared<std::vector<Interval>>();
   for (size_t i = 0; i < data.size(); ++i) {
     const Derivative derivative = eltwiseDerivative(op.alg, op.alpha, op.beta, data[i], epsilon);
     const Real dd = gradient[i];
     out.exact.push_back(derivative.isBlocked ? 0 : static_cast<double>(dd * derivative.value));
     // The factor of a small term may be denormal, and is multiplied by the argument or a power of it.
-    out.magnitude.push_back(static_cast<double>(std::fabs(dd) * std::max(derivative.magnitude, 512 * least)));
-    others->push_back(otherResults(derivative, dd, least, epsilon));
+    out.magnitude.push_back(static_cast<double>(std::fabs(dd) * std::max(derivative.magnitude, 512 * minNormal)));
+    others->push_back(otherResults(derivative, dd, minNormal, epsilon));
   }
   if (std::all_of(others->begin(), others->end(),
                   [](const Interval &other) { return other.isEmpty() && !other.mayBeNan; }))

@@ -59,9 +59,9 @@ void expectCap(const char *variable, CpuIsa cap) {
 
 /// Checks that a limit for another architecture does not replace the variable.
 [[noreturn]] void exitAfterSetMaxOfOther() {
-  const CpuArch own = archOf(detectedIsa());
-  const CpuIsa other = isasOf(own == CpuArch::X86_64 ? CpuArch::AArch64 : CpuArch::X86_64).back();
-  const CpuIsa lowest = isasOf(own).front();
+  const CpuArch hostArch = archOf(detectedIsa());
+  const CpuIsa other = isasOf(hostArch == CpuArch::X86_64 ? CpuArch::AArch64 : CpuArch::X86_64).back();
+  const CpuIsa lowest = isasOf(hostArch).front();
   setenv("QUERN_MAX_CPU_ISA", std::string(nameOfIsa(lowest)).c_str(), 1);
   const bool set = static_cast<bool>(setMaxCpuIsa(other));
   std::exit(set && Target::host().isa == lowest ? 0 : 1);

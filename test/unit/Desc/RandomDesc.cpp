@@ -59,8 +59,9 @@ void RandomDesc::drawStrides(TensorDesc &desc) {
     }
     if (isGapped && chance(10))
       desc.paddedOffsets[d] = static_cast<int64_t>(below(3));
-    int64_t least = desc.dims[d] + desc.paddedOffsets[d] + static_cast<int64_t>(isGapped && chance(10) ? below(40) : 0);
-    desc.paddedDims[d] = (least + blocks[d] - 1) / blocks[d] * blocks[d];
+    int64_t minPadded =
+        desc.dims[d] + desc.paddedOffsets[d] + static_cast<int64_t>(isGapped && chance(10) ? below(40) : 0);
+    desc.paddedDims[d] = (minPadded + blocks[d] - 1) / blocks[d] * blocks[d];
     stride *= std::max<int64_t>(desc.paddedDims[d] / blocks[d], 1);
   }
 }

@@ -333,8 +333,8 @@ TEST(DeviceVerify, MissingDeviceFeaturesAreRefusedByName) {
     EXPECT_EQ(refused.error().status, Status::Unimplemented);
     EXPECT_NE(refused.error().message.find("is of f64, which spirv64:sg=16+32"), std::string::npos)
         << refused.error().message;
-    Result<VerifiedProblem> taken = verify(*desc, wide);
-    ASSERT_TRUE(taken) << taken.error().message;
-    EXPECT_TRUE(taken->implementation.ends_with(":spirv64")) << taken->implementation;
+    Result<VerifiedProblem> accepted = verify(*desc, wide);
+    ASSERT_TRUE(accepted) << accepted.error().message;
+    EXPECT_TRUE(accepted->implementation.ends_with(":spirv64")) << accepted->implementation;
   }
 }

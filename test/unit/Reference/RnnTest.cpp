@@ -264,18 +264,18 @@ TEST(RnnReference, MidpointsOfIntegersMayRoundEitherWay) {
       "rnn fwd_i cell=rnn activation=relu direction=left2right src_layer=u8:2x1x1:abc weights_layer=s8:1x1x1x1x1:abcde "
       "weights_iter=s8:1x1x1x1x1:abcde bias=f32:1x1x1x1:abcd dst_layer=u8:2x1x1:abc attr.rnn.data_scale=64 "
       "attr.rnn.data_shift=0 attr.rnn.weights_scales=1";
-  for (double beside : {0.0, 0.0009, -0.0009, 0.0011, -0.0011}) {
+  for (double distance : {0.0, 0.0009, -0.0009, 0.0011, -0.0011}) {
     Example rnn(line);
-    // The first state is 10.5 + `beside`, the next one three times the first plus the same bias.
+    // The first state is 10.5 + `distance`, the next one three times the first plus the same bias.
     rnn.set(arg::src, {0, 0}), rnn.set(arg::weights, {1}), rnn.set(arg::weights1, {3}),
-        rnn.set(arg::bias, {(10.5 + beside) / 64});
+        rnn.set(arg::bias, {(10.5 + distance) / 64});
     const double bias = 64 * rnn.get(arg::bias)[0];
     for (double first : {10.0, 11.0}) {
       rnn.set(arg::dst, {first, std::round(3 * first + bias)});
-      const bool isNearer = beside > 0 ? first == 11 : first == 10;
-      const bool isMidpoint = std::fabs(beside) < 1e-3;
+      const bool isNearer = distance > 0 ? first == 11 : first == 10;
+      const bool isMidpoint = std::fabs(distance) < 1e-3;
       Verdict verdict = judge(rnn.problem.desc, rnn.compute()[0], rnn.pointers(), DataKind::Dense);
-      EXPECT_EQ(verdict.isRight, isMidpoint || isNearer) << beside << ", " << first;
+      EXPECT_EQ(verdict.isRight, isMidpoint || isNearer) << distance << ", " << first;
     }
   }
 }

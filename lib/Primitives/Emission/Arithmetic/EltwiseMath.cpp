@@ -24,10 +24,10 @@ namespace quern {
 
 Value EltwiseMath::constant(double value) {
   FloatAttr attr = builder.getFloatAttr(type, value);
-  Value &made = constants[attr];
-  if (!made)
-    made = arith::ConstantOp::create(builder, loc, attr);
-  return made;
+  Value &cached = constants[attr];
+  if (!cached)
+    cached = arith::ConstantOp::create(builder, loc, attr);
+  return cached;
 }
 
 Value EltwiseMath::add(Value x, Value y) { return arith::AddFOp::create(builder, loc, x, y); }
@@ -94,10 +94,10 @@ ScaledExp EltwiseMath::scaledExp(TwoTerms z, Value tail) {
 }
 
 TwoTerms EltwiseMath::minusMagnitude(Value x, double factor) {
-  double magnitude = std::fabs(factor), reach = isF32() ? 200 : 1400;
+  double magnitude = std::fabs(factor), maxArgument = isF32() ? 200 : 1400;
   double largest =
       isF32() ? static_cast<double>(std::numeric_limits<float>::max()) : std::numeric_limits<double>::max();
-  Value clamped = atMost(abs(x), magnitude * largest > reach ? reach / magnitude : largest);
+  Value clamped = atMost(abs(x), magnitude * largest > maxArgument ? maxArgument / magnitude : largest);
   if (magnitude == 1)
     return {negate(clamped), Value()};
   return product(clamped, constant(-magnitude));
@@ -165,16 +165,16 @@ GeluTanhArgument emitGeluTanhArgument(EltwiseMath &math, Value x) {
         aLow = math.constant(isF32 ? -4.53406804e-8 : -9.96930880911e-17);
   Value b = math.constant(isF32 ? 0.07135481387376785 : 0.07135481627260025),
         bLow = math.constant(isF32 ? 2.398832396e-9 : -6.1751499e-19);
-  // For larger x, 2y is far below the least argument of exp; the bound prevents overflow.
+  // For larger x, 2y is far below the smallest argument of exp; the bound prevents overflow.
   Value magnitude = math.atMost(math.abs(x), isF32 ? 16 : 32);
   TwoTerms square = math.product(magnitude, magnitude), bSquare = math.product(square.high, b);
   bSquare.low = math.add(bSquare.low, math.mulAdd(square.high, bLow, math.mul(square.low, b)));
   Value sum = math.add(a, bSquare.high), added = math.sub(sum, a);
-  Value lost = math.add(math.sub(a, math.sub(sum, added)), math.sub(bSquare.high, added));
-  lost = math.add(lost, math.add(bSquare.low, aLow));
+  Value error = math.add(math.sub(a, math.sub(sum, added)), math.sub(bSquare.high, added));
+  error = math.add(error, math.add(bSquare.low, aLow));
   Value minus = math.negate(magnitude);
   TwoTerms z = math.product(minus, sum);
-  z.low = math.mulAdd(minus, lost, z.low);
+  z.low = math.mulAdd(minus, error, z.low);
   return {z, magnitude};
 }
 

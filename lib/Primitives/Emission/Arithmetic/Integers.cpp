@@ -24,8 +24,8 @@ struct IntegerRange {
 
   IntegerRange with(const IntegerRange &other) const { return {std::min(low, other.low), std::max(high, other.high)}; }
   IntegerRange times(const IntegerRange &other) const {
-    const auto [least, most] = std::minmax({low * other.low, low * other.high, high * other.low, high * other.high});
-    return {least, most};
+    const auto [min, max] = std::minmax({low * other.low, low * other.high, high * other.low, high * other.high});
+    return {min, max};
   }
   bool fits(unsigned bits, bool isSigned) const {
     const unsigned magnitude = isSigned ? bits - 1 : bits;
@@ -189,18 +189,18 @@ Value emitRelu(OpBuilder &builder, Location loc, const IntegerElement &x, int64_
   return math.saturated(math.select(math.compare(CmpIPredicate::sgt, value, zero), value, scaled), whole, to);
 }
 
-/// The magnitude of the least s32 does not fit 32 bits; it saturates to that of the next greater one.
+/// The magnitude of the minimum of s32 does not fit in s32; it saturates to the maximum.
 Value emitAbs(OpBuilder &builder, Location loc, const IntegerElement &x, DataType to) {
   const IntegerRange source = rangeOf(x.type);
   if (source.low == 0)
     return emitLinear(builder, loc, x, 1, 0, to);
-  const int64_t most = std::min<int64_t>(-source.low, std::numeric_limits<int32_t>::max());
-  IntegerMath math(builder, loc, Width::of({-most, most}));
+  const int64_t maxMagnitude = std::min<int64_t>(-source.low, std::numeric_limits<int32_t>::max());
+  IntegerMath math(builder, loc, Width::of({-maxMagnitude, maxMagnitude}));
   Value value = math.resized(x);
-  if (most < -source.low)
-    value = math.atLeast(value, math.constant(-most));
+  if (maxMagnitude < -source.low)
+    value = math.atLeast(value, math.constant(-maxMagnitude));
   const Value negated = math.make<arith::SubIOp>(math.constant(0), value);
-  return math.saturated(math.atLeast(value, negated), {0, most}, to);
+  return math.saturated(math.atLeast(value, negated), {0, maxMagnitude}, to);
 }
 
 /// One clamp applies the bounds of the algorithm and of the destination type.

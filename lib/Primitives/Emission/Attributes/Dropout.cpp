@@ -120,9 +120,9 @@ Value keptFrom(Words words, const Sequence &sequence, Value position) {
     permute(words, sequence, c);
     return words.select(exceeds(c[2]), bytes(0x01010101), bytes(0));
   }
-  const Value given[] = {sequence.offset, words.high(sequence.offset), position, words.high(position)};
+  const Value offsetCounter[] = {sequence.offset, words.high(sequence.offset), position, words.high(position)};
   for (int i : {0, 1, 3})
-    c[i] = words.select(sequence.isAtStart, c[i], given[i]);
+    c[i] = words.select(sequence.isAtStart, c[i], offsetCounter[i]);
   permute(words, sequence, c);
   Value kept;
   for (int i = 0; i < 4; ++i) {
@@ -152,10 +152,10 @@ void emitCopy(ModuleOp module, const VerifiedProblem &problem) {
 } // namespace
 
 VerifiedProblem emission::withDropoutMask(const VerifiedProblem &problem) {
-  VerifiedProblem own = problem;
+  VerifiedProblem extended = problem;
   const TensorDesc kept = *TensorDesc::dense(find(problem, arg::dst).desc.shape(), DataType::U8);
-  own.arguments.push_back({keptMask, "dropout.kept", kept});
-  return own;
+  extended.arguments.push_back({keptMask, "dropout.kept", kept});
+  return extended;
 }
 
 void emission::emitDropoutMask(ModuleOp module, const VerifiedProblem &problem) {

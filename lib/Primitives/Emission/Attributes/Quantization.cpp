@@ -17,15 +17,15 @@ Quantization::Quantization(FunctionEmitter &function, const std::map<int32_t, Qu
   auto found = params.find(tensor);
   if (found == params.end())
     return;
-  const QuantParams &own = found->second;
-  type = own.dataType;
-  if (own.mask == 0) {
+  const QuantParams &quantParams = found->second;
+  type = quantParams.dataType;
+  if (quantParams.mask == 0) {
     scalar = function.loadScalar(vector, compute);
     return;
   }
   input = static_cast<int>(inputs.size());
   inputs.push_back(
-      {function.find(vector), quantMapOf(own, function.descOf(tensor), space, function.builder.getContext())});
+      {function.find(vector), quantMapOf(quantParams, function.descOf(tensor), space, function.builder.getContext())});
 }
 
 Value Quantization::read(OpBuilder &builder, Location loc, ValueRange elements) const {

@@ -187,11 +187,12 @@ llvm::Value *KernelTranslation::address(LLVM::GEPOp op) {
 }
 
 llvm::Value *KernelTranslation::access(Operation &op) {
-  auto mark = [&](llvm::Instruction *made, bool isNontemporal) {
+  auto mark = [&](llvm::Instruction *instruction, bool isNontemporal) {
     if (isNontemporal)
-      made->setMetadata(llvm::LLVMContext::MD_nontemporal,
-                        llvm::MDNode::get(module.getContext(), llvm::ConstantAsMetadata::get(builder.getInt32(1))));
-    return made;
+      instruction->setMetadata(
+          llvm::LLVMContext::MD_nontemporal,
+          llvm::MDNode::get(module.getContext(), llvm::ConstantAsMetadata::get(builder.getInt32(1))));
+    return instruction;
   };
   return llvm::TypeSwitch<Operation *, llvm::Value *>(&op)
       .Case([&](LLVM::GEPOp element) { return address(element); })
@@ -286,11 +287,12 @@ llvm::Value *KernelTranslation::control(Operation &op) {
 
 llvm::Constant *KernelTranslation::constant(LLVM::ConstantOp op) {
   llvm::Type *type = typeOf(op.getType());
-  auto numberOf = [&](Attribute number, llvm::Type *own) -> llvm::Constant * {
-    if (auto integer = dyn_cast<IntegerAttr>(number); integer && own->isIntegerTy())
-      return llvm::ConstantInt::get(own, integer.getValue().sextOrTrunc(own->getIntegerBitWidth()));
+  auto numberOf = [&](Attribute number, llvm::Type *numberType) -> llvm::Constant * {
+    if (auto integer = dyn_cast<IntegerAttr>(number); integer && numberType->isIntegerTy())
+      return llvm::ConstantInt::get(numberType, integer.getValue().sextOrTrunc(numberType->getIntegerBitWidth()));
     auto floating = dyn_cast<FloatAttr>(number);
-    return floating && own->isFloatingPointTy() ? llvm::ConstantFP::get(own, floating.getValue()) : nullptr;
+    return floating && numberType->isFloatingPointTy() ? llvm::ConstantFP::get(numberType, floating.getValue())
+                                                       : nullptr;
   };
   if (auto *vector = dyn_cast<llvm::FixedVectorType>(type)) {
     auto elements = dyn_cast<DenseElementsAttr>(op.getValue());
@@ -310,26 +312,26 @@ llvm::Constant *KernelTranslation::constant(LLVM::ConstantOp op) {
 }
 
 void KernelTranslation::setFlags(Operation &op, llvm::Value *value) {
-  auto *made = dyn_cast<llvm::Instruction>(value);
-  if (!made)
+  auto *instruction = dyn_cast<llvm::Instruction>(value);
+  if (!instruction)
     return;
-  if (isa<llvm::FPMathOperator>(made))
+  if (isa<llvm::FPMathOperator>(instruction))
     if (auto flagged = dyn_cast<LLVM::FastmathFlagsInterface>(op))
-      made->setFastMathFlags(flagsOf(flagged.getFastmathAttr().getValue()));
-  if (isa<llvm::OverflowingBinaryOperator, llvm::TruncInst>(made))
+      instruction->setFastMathFlags(flagsOf(flagged.getFastmathAttr().getValue()));
+  if (isa<llvm::OverflowingBinaryOperator, llvm::TruncInst>(instruction))
     if (auto flagged = dyn_cast<LLVM::IntegerOverflowFlagsInterface>(op)) {
       if (flagged.hasNoSignedWrap())
-        made->setHasNoSignedWrap();
+        instruction->setHasNoSignedWrap();
       if (flagged.hasNoUnsignedWrap())
-        made->setHasNoUnsignedWrap();
+        instruction->setHasNoUnsignedWrap();
     }
-  if (isa<llvm::PossiblyExactOperator>(made))
+  if (isa<llvm::PossiblyExactOperator>(instruction))
     if (auto flagged = dyn_cast<LLVM::ExactFlagInterface>(op); flagged && flagged.getIsExact())
-      made->setIsExact();
-  if (isa<llvm::PossiblyNonNegInst>(made))
+      instruction->setIsExact();
+  if (isa<llvm::PossiblyNonNegInst>(instruction))
     if (auto flagged = dyn_cast<LLVM::NonNegFlagInterface>(op); flagged && flagged.getNonNeg())
-      made->setNonNeg();
-  if (auto *either = dyn_cast<llvm::PossiblyDisjointInst>(made))
+      instruction->setNonNeg();
+  if (auto *either = dyn_cast<llvm::PossiblyDisjointInst>(instruction))
     if (auto flagged = dyn_cast<LLVM::DisjointFlagInterface>(op); flagged && flagged.getIsDisjoint())
       either->setIsDisjoint(true);
 }
@@ -339,8 +341,8 @@ llvm::Value *KernelTranslation::translate(Operation &op) {
     return nullptr;
   for (auto kind : {&KernelTranslation::ofVector, &KernelTranslation::access, &KernelTranslation::arithmetic,
                     &KernelTranslation::intrinsic, &KernelTranslation::conversion, &KernelTranslation::control})
-    if (llvm::Value *made = (this->*kind)(op))
-      return made;
+    if (llvm::Value *translated = (this->*kind)(op))
+      return translated;
   return nullptr;
 }
 
@@ -351,12 +353,12 @@ bool KernelTranslation::translate(Block &block) {
       values[argument] = builder.CreatePHI(typeOf(argument.getType()),
                                            static_cast<unsigned>(std::distance(block.pred_begin(), block.pred_end())));
   for (Operation &op : block) {
-    llvm::Value *made = translate(op);
-    if (!made)
+    llvm::Value *translated = translate(op);
+    if (!translated)
       return false;
-    setFlags(op, made);
+    setFlags(op, translated);
     if (op.getNumResults())
-      values[op.getResult(0)] = made;
+      values[op.getResult(0)] = translated;
   }
   return true;
 }
@@ -382,11 +384,12 @@ bool KernelTranslation::isPlain(LLVM::LLVMFuncOp function) {
   static constexpr llvm::StringLiteral known[] = {"CConv",          "function_type", "linkage",    "sym_name",
                                                   "sym_visibility", "unnamed_addr",  "visibility_"};
   auto properties = dyn_cast_or_null<DictionaryAttr>(function->getPropertiesAsAttribute());
-  if (!properties ||
-      !llvm::all_of(properties, [](NamedAttribute own) { return llvm::is_contained(known, own.getName().strref()); }))
+  if (!properties || !llvm::all_of(properties, [](NamedAttribute attribute) {
+        return llvm::is_contained(known, attribute.getName().strref());
+      }))
     return false;
   return llvm::none_of(function->getDiscardableAttrs(),
-                       [](NamedAttribute own) { return own.getName().strref().starts_with("llvm."); });
+                       [](NamedAttribute attribute) { return attribute.getName().strref().starts_with("llvm."); });
 }
 
 bool KernelTranslation::translate(LLVM::LLVMFuncOp function) {
@@ -394,13 +397,13 @@ bool KernelTranslation::translate(LLVM::LLVMFuncOp function) {
     return false;
   llvm::SmallVector<llvm::Type *> inputs =
       llvm::map_to_vector(function.getArgumentTypes(), [&](Type type) { return typeOf(type); });
-  auto *made = llvm::Function::Create(llvm::FunctionType::get(builder.getVoidTy(), inputs, /*isVarArg=*/false),
-                                      llvm::GlobalValue::ExternalLinkage, function.getName(), module);
+  auto *llvmFunction = llvm::Function::Create(llvm::FunctionType::get(builder.getVoidTy(), inputs, /*isVarArg=*/false),
+                                              llvm::GlobalValue::ExternalLinkage, function.getName(), module);
   Region &body = function.getBody();
-  for (auto [argument, own] : llvm::zip_equal(body.getArguments(), made->args()))
-    values[argument] = &own;
+  for (auto [argument, llvmArgument] : llvm::zip_equal(body.getArguments(), llvmFunction->args()))
+    values[argument] = &llvmArgument;
   for (Block &block : body)
-    blocks[&block] = llvm::BasicBlock::Create(module.getContext(), "", made);
+    blocks[&block] = llvm::BasicBlock::Create(module.getContext(), "", llvmFunction);
   for (Block *block : getBlocksSortedByDominance(body))
     if (!translate(*block))
       return false;
@@ -411,18 +414,18 @@ bool KernelTranslation::translate(LLVM::LLVMFuncOp function) {
 } // namespace
 
 std::unique_ptr<llvm::Module> quern::translateKernels(ModuleOp module, llvm::LLVMContext &context) {
-  auto isOfLlvm = [](NamedAttribute own) {
-    return own.getName().strref().starts_with("llvm.") || own.getName().strref().starts_with("dlti.");
+  auto isOfLlvm = [](NamedAttribute attribute) {
+    return attribute.getName().strref().starts_with("llvm.") || attribute.getName().strref().starts_with("dlti.");
   };
   if (llvm::any_of(module->getAttrs(), isOfLlvm))
     return nullptr;
-  auto made = std::make_unique<llvm::Module>("quern", context);
-  made->addModuleFlag(llvm::Module::Warning, "Debug Info Version", llvm::DEBUG_METADATA_VERSION);
-  KernelTranslation translation(*made);
+  auto llvmModule = std::make_unique<llvm::Module>("quern", context);
+  llvmModule->addModuleFlag(llvm::Module::Warning, "Debug Info Version", llvm::DEBUG_METADATA_VERSION);
+  KernelTranslation translation(*llvmModule);
   for (Operation &op : *module.getBody()) {
     auto function = dyn_cast<LLVM::LLVMFuncOp>(op);
     if (!function || !translation.translate(function))
       return nullptr;
   }
-  return made;
+  return llvmModule;
 }

@@ -95,7 +95,7 @@ void quern::eraseUnusedSums(LLVM::LLVMFuncOp function) {
 }
 
 KernelConversion::KernelConversion(MLIRContext &context,
-                                   function_ref<void(LLVMTypeConverter &, RewritePatternSet &)> addOwn) {
+                                   function_ref<void(LLVMTypeConverter &, RewritePatternSet &)> addTargetPatterns) {
   LowerToLLVMOptions options(&context);
   options.useBarePtrCallConv = true;
   types = std::make_unique<LLVMTypeConverter>(&context, options);
@@ -108,7 +108,7 @@ KernelConversion::KernelConversion(MLIRContext &context,
   populateFuncToLLVMConversionPatterns(*types, set);
   populateVectorToLLVMConversionPatterns(*types, set);
   ub::populateUBToLLVMConversionPatterns(*types, set);
-  addOwn(*types, set);
+  addTargetPatterns(*types, set);
   patterns = FrozenRewritePatternSet(std::move(set));
   legal = std::make_unique<LLVMConversionTarget>(context);
   legal->addLegalOp<ModuleOp>();

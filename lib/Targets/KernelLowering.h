@@ -45,9 +45,9 @@ void eraseUnusedSums(mlir::LLVM::LLVMFuncOp function);
 /// time.
 class KernelConversion {
 public:
-  /// `addOwn` adds a target's patterns and type conversions to the common ones.
+  /// `addTargetPatterns` adds a target's patterns and type conversions to the common ones.
   KernelConversion(mlir::MLIRContext &context,
-                   llvm::function_ref<void(mlir::LLVMTypeConverter &, mlir::RewritePatternSet &)> addOwn);
+                   llvm::function_ref<void(mlir::LLVMTypeConverter &, mlir::RewritePatternSet &)> addTargetPatterns);
   ~KernelConversion();
 
   mlir::LogicalResult run(mlir::ModuleOp module) const;

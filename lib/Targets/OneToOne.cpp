@@ -28,7 +28,7 @@ bool isOfLlvm(Type type) {
 
 bool allOfLlvm(TypeRange types) { return llvm::all_of(types, isOfLlvm); }
 
-Type withoutIndex(Type type) {
+Type lowerIndexType(Type type) {
   if (type.isIndex())
     return IntegerType::get(type.getContext(), 64);
   if (auto vector = dyn_cast<VectorType>(type); vector && vector.getElementType().isIndex())
@@ -38,7 +38,7 @@ Type withoutIndex(Type type) {
 
 void makeIndicesIntegers(ValueRange values) {
   for (Value value : values)
-    if (Type type = withoutIndex(value.getType()); type != value.getType())
+    if (Type type = lowerIndexType(value.getType()); type != value.getType())
       value.setType(type);
 }
 
@@ -182,7 +182,7 @@ OneToOne::OneToOne() {
 
 void OneToOne::run(func::FuncOp function) const {
   function.setFunctionType(FunctionType::get(function.getContext(),
-                                             llvm::map_to_vector(function.getArgumentTypes(), withoutIndex),
+                                             llvm::map_to_vector(function.getArgumentTypes(), lowerIndexType),
                                              function.getResultTypes()));
   OpBuilder builder(function.getContext());
   function.walk<WalkOrder::PreOrder>([&](Operation *op) { // `op` is not read after it is erased

@@ -121,7 +121,7 @@ bool isOfArgument(Value memref) {
 }
 
 /// Ops that accumulate on an f32 argument accumulate on an intermediate instead, which is wide and stored once.
-void accumulateApart(func::FuncOp function) {
+void accumulateInIntermediates(func::FuncOp function) {
   function.walk([&](linalg::LinalgOp op) {
     if (op.getNumReductionLoops() == 0)
       return;
@@ -240,7 +240,7 @@ LogicalResult lowerNaively(func::FuncOp problem, bool widen) {
     if (auto memref = dyn_cast<MemRefType>(type); memref && !memref.hasStaticShape())
       return problem.emitError("naive lowering: an argument has a dynamic size");
   if (widen) {
-    accumulateApart(problem);
+    accumulateInIntermediates(problem);
     Widening(problem).run();
   }
   castViews(problem);

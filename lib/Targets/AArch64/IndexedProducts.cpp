@@ -31,14 +31,14 @@ struct Repeated {
 };
 
 /// Strips casts, which do not change bits.
-Value *withoutCasts(Value *value) {
+Value *stripCasts(Value *value) {
   while (auto *cast = dyn_cast<BitCastInst>(value))
     value = cast->getOperand(0);
   return value;
 }
 
 Repeated repeatedIn(Value *value, unsigned bits) {
-  value = withoutCasts(value);
+  value = stripCasts(value);
   Repeated found;
   ArrayRef<int> mask;
   Value *element = nullptr;
@@ -121,7 +121,7 @@ private:
   /// Replaces a dot one of whose factors is an element.
   Value *ofDot(IntrinsicInst &dot, const IndexedDot &indexed) {
     Value *factor = dot.getArgOperand(indexed.element);
-    auto *insert = dyn_cast<IntrinsicInst>(withoutCasts(factor));
+    auto *insert = dyn_cast<IntrinsicInst>(stripCasts(factor));
     if (!insert || insert->getIntrinsicID() != Intrinsic::vector_insert)
       return nullptr;
     const Repeated repeated = repeatedIn(insert->getArgOperand(1), laneBits);
@@ -150,11 +150,11 @@ private:
     SmallVector<int> mask;
     for (unsigned pair = 0; pair < type->getNumElements() / 2; ++pair)
       mask.append({first, first + 1});
-    Value *&pairs = made[{repeated.from, type}];
+    Value *&pairs = created[{repeated.from, type}];
     if (!pairs) {
       auto *from = cast<Instruction>(repeated.from);
-      IRBuilder<> behind(from->getParent(), std::next(from->getIterator()));
-      pairs = behind.CreateIntrinsic(Intrinsic::arithmetic_fence, {type}, {behind.CreateBitCast(from, type)});
+      IRBuilder<> afterFrom(from->getParent(), std::next(from->getIterator()));
+      pairs = afterFrom.CreateIntrinsic(Intrinsic::arithmetic_fence, {type}, {afterFrom.CreateBitCast(from, type)});
     }
     dot.setArgOperand(2, builder.CreateShuffleVector(pairs, mask));
   }
@@ -167,11 +167,11 @@ private:
 
   /// Returns a register that repeats the 128 bits, created once after their definition.
   Value *granulesOf(Value *from, Type *element) {
-    Value *&whole = made[{from, element}];
+    Value *&whole = created[{from, element}];
     if (whole)
       return whole;
-    auto *behind = cast<Instruction>(from);
-    IRBuilder<> builder(behind->getParent(), std::next(behind->getIterator()));
+    auto *definition = cast<Instruction>(from);
+    IRBuilder<> builder(definition->getParent(), std::next(definition->getIterator()));
     const unsigned count = granuleBits / element->getScalarSizeInBits();
     Value *shaped = builder.CreateBitCast(from, FixedVectorType::get(element, count));
     auto *type = ScalableVectorType::get(element, count);
@@ -180,7 +180,7 @@ private:
   }
 
   unsigned granules;
-  DenseMap<std::pair<Value *, Type *>, Value *> made; ///< created values by repeated value and type
+  DenseMap<std::pair<Value *, Type *>, Value *> created; ///< created values by repeated value and type
 };
 
 } // namespace

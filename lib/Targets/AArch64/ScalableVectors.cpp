@@ -181,13 +181,13 @@ void usePrefixPredicates(Function &function, unsigned granules) {
     const auto count = static_cast<unsigned>(bits / ofRegister), elements = type->getNumElements() / count;
     auto *part = FixedVectorType::get(type->getElementType(), elements);
     auto *whole = ScalableVectorType::get(type->getElementType(), elements / granules);
-    IRBuilder<> builder(load), behind(mask->getParent(), std::next(mask->getIterator()));
+    IRBuilder<> builder(load), afterMask(mask->getParent(), std::next(mask->getIterator()));
     SmallVector<Value *> parts;
     for (unsigned i = 0; i < count; ++i) {
-      Value *predicate =
-          behind.CreateIntrinsic(Intrinsic::aarch64_sve_whilelt,
-                                 {ScalableVectorType::get(behind.getInt1Ty(), elements / granules), prefix->getType()},
-                                 {ConstantInt::get(prefix->getType(), uint64_t(i) * elements), prefix});
+      Value *predicate = afterMask.CreateIntrinsic(
+          Intrinsic::aarch64_sve_whilelt,
+          {ScalableVectorType::get(afterMask.getInt1Ty(), elements / granules), prefix->getType()},
+          {ConstantInt::get(prefix->getType(), uint64_t(i) * elements), prefix});
       Value *place = builder.CreateConstGEP1_64(part, load->getArgOperand(0), i);
       const Align align = commonAlignment(load->getParamAlign(0).valueOrOne(), i * ofRegister / 8);
       Value *loaded = builder.CreateMaskedLoad(whole, place, align, predicate, Constant::getNullValue(whole));

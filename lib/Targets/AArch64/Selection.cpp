@@ -76,7 +76,7 @@ unsigned carriedVectors(const BasicBlock &loop) {
 }
 
 /// An address at a constant distance from another, which a loop computes.
-struct Further {
+struct OffsetAddress {
   GetElementPtrInst *address;
   int64_t bytes;
 };
@@ -84,23 +84,23 @@ struct Further {
 /// Addresses close enough to the first of them that accesses can encode the difference.
 struct Near {
   int64_t bytes; ///< distance of the first address
-  SmallVector<Further> addresses;
+  SmallVector<OffsetAddress> addresses;
 };
 
-SmallVector<Near> nearOnes(GetElementPtrInst &of, int64_t reach) {
+SmallVector<Near> nearAddresses(GetElementPtrInst &of, int64_t offsetRange) {
   const DataLayout &layout = of.getModule()->getDataLayout();
-  SmallVector<Further> all;
+  SmallVector<OffsetAddress> all;
   for (User *user : of.users())
     if (auto *address = dyn_cast<GetElementPtrInst>(user); address && address->getParent() == of.getParent())
       if (APInt bytes(layout.getIndexTypeSizeInBits(address->getType()), 0);
           address->accumulateConstantOffset(layout, bytes))
         all.push_back({address, bytes.getSExtValue()});
-  llvm::sort(all, [](const Further &a, const Further &b) { return a.bytes < b.bytes; });
+  llvm::sort(all, [](const OffsetAddress &a, const OffsetAddress &b) { return a.bytes < b.bytes; });
   SmallVector<Near> found;
-  for (const Further &further : all) {
-    if (found.empty() || further.bytes - found.back().bytes >= reach)
-      found.push_back({further.bytes, {}});
-    found.back().addresses.push_back(further);
+  for (const OffsetAddress &member : all) {
+    if (found.empty() || member.bytes - found.back().bytes >= offsetRange)
+      found.push_back({member.bytes, {}});
+    found.back().addresses.push_back(member);
   }
   return found;
 }
@@ -156,7 +156,7 @@ void quern::useRegisterLists(Function &function) {
 }
 
 void quern::placeFloatVectors(Function &function) {
-  constexpr size_t most = 20; // there are 32 registers
+  constexpr size_t maxConstants = 20; // there are 32 registers
   forEachInnermost(function, [](BasicBlock &block, IRBuilder<> &before) {
     MapVector<Constant *, SmallVector<Use *>> uses;
     for (Instruction &instruction : block)
@@ -165,7 +165,7 @@ void quern::placeFloatVectors(Function &function) {
           if (auto *constant = dyn_cast<ConstantDataVector>(use.get());
               constant && constant->getElementType()->isFloatingPointTy() && !constant->isNullValue())
             uses[constant].push_back(&use);
-    if (uses.size() > most)
+    if (uses.size() > maxConstants)
       return;
     for (auto &[constant, places] : uses) {
       Value *value = before.CreateFreeze(constant);
@@ -175,9 +175,9 @@ void quern::placeFloatVectors(Function &function) {
   });
 }
 
-void quern::placePanels(Function &function, int64_t reach) {
-  constexpr size_t most = 10;      // there are 31 registers, which enclosing loops need as well
-  constexpr int64_t far = 1 << 16; // bytes; beyond any offset that an access encodes
+void quern::placePanels(Function &function, int64_t offsetRange) {
+  constexpr size_t maxAddedRegisters = 10;   // there are 31 registers, which enclosing loops need as well
+  constexpr int64_t minPanelBytes = 1 << 16; // bytes; beyond any offset that an access encodes
   forEachInnermost(function, [&](BasicBlock &block, IRBuilder<> &before) {
     if (carriedVectors(block) < minSums)
       return;
@@ -188,30 +188,32 @@ void quern::placePanels(Function &function, int64_t reach) {
         if (auto *from = dyn_cast<Instruction>(base->getPointerOperand()); !from || from->getParent() != &block)
           bases.push_back(base);
     SmallVector<std::pair<GetElementPtrInst *, Near>> panels;
-    size_t more = 0; // registers
+    size_t addedRegisters = 0;
     for (GetElementPtrInst *base : bases) {
-      SmallVector<Near> all = nearOnes(*base, reach);
-      if (all.empty() || all.back().bytes < far)
+      SmallVector<Near> all = nearAddresses(*base, offsetRange);
+      if (all.empty() || all.back().bytes < minPanelBytes)
         continue;
       const size_t known = panels.size();
       size_t users = 0;
       for (Near &near : all)
-        if (users += near.addresses.size(); near.bytes >= far || (near.bytes >= reach && near.addresses.size() > 1))
+        if (users += near.addresses.size();
+            near.bytes >= minPanelBytes || (near.bytes >= offsetRange && near.addresses.size() > 1))
           panels.emplace_back(base, std::move(near));
       const bool coversAll = panels.size() - known == all.size() && base->hasNUses(static_cast<unsigned>(users));
-      more += panels.size() - known - (coversAll ? 1 : 0); // they free the base's register
+      addedRegisters += panels.size() - known - (coversAll ? 1 : 0); // they free the base's register
     }
-    if (more > most)
+    if (addedRegisters > maxAddedRegisters)
       return;
     for (auto &[base, near] : panels) {
       Value *panel = before.CreatePtrAdd(base->getPointerOperand(), before.getInt64(near.bytes));
-      IRBuilder<> behind(base->getNextNode());
-      Value *own = behind.CreateGEP(base->getSourceElementType(), panel, base->getOperand(1));
-      for (const Further &further : near.addresses) {
-        IRBuilder<> here(further.address);
-        const int64_t bytes = further.bytes - near.bytes;
-        further.address->replaceAllUsesWith(bytes ? here.CreatePtrAdd(own, here.getInt64(bytes)) : own);
-        further.address->eraseFromParent();
+      IRBuilder<> afterBase(base->getNextNode());
+      Value *panelAddress = afterBase.CreateGEP(base->getSourceElementType(), panel, base->getOperand(1));
+      for (const OffsetAddress &member : near.addresses) {
+        IRBuilder<> here(member.address);
+        const int64_t bytes = member.bytes - near.bytes;
+        member.address->replaceAllUsesWith(bytes ? here.CreatePtrAdd(panelAddress, here.getInt64(bytes))
+                                                 : panelAddress);
+        member.address->eraseFromParent();
       }
     }
   });
@@ -246,7 +248,7 @@ void quern::placeAddresses(Function &function) {
       auto *instruction = dyn_cast<Instruction>(value);
       return instruction && instruction->getParent() == &block;
     };
-    DenseMap<std::tuple<Value *, Value *, Type *>, Value *> made; // by base, invariant term and element type
+    DenseMap<std::tuple<Value *, Value *, Type *>, Value *> bases; // by base, invariant term and element type
     for (Instruction &instruction : make_early_inc_range(block)) {
       auto *address = dyn_cast<GetElementPtrInst>(&instruction);
       auto *sum = address && address->getNumIndices() == 1 ? dyn_cast<BinaryOperator>(address->getOperand(1)) : nullptr;
@@ -256,7 +258,7 @@ void quern::placeAddresses(Function &function) {
       Value *same = sum->getOperand(isFirstSame ? 0 : 1), *other = sum->getOperand(isFirstSame ? 1 : 0);
       if (isInside(same) || isa<Constant>(same))
         continue;
-      Value *&base = made[{address->getPointerOperand(), same, address->getSourceElementType()}];
+      Value *&base = bases[{address->getPointerOperand(), same, address->getSourceElementType()}];
       if (!base)
         base = before.CreateGEP(address->getSourceElementType(), address->getPointerOperand(), same);
       address->setOperand(0, base);

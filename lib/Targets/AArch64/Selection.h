@@ -21,8 +21,8 @@ void placeFloatVectors(llvm::Function &function);
 void placeAddresses(llvm::Function &function);
 
 /// Computes the starts of panels that are far from each other before the product loops that read them. An access can
-/// encode the address of another plus fewer than `reach` bytes.
-void placePanels(llvm::Function &function, int64_t reach);
+/// encode the address of another plus fewer than `offsetRange` bytes.
+void placePanels(llvm::Function &function, int64_t offsetRange);
 
 /// Loads four contiguous NEON registers that are used separately by one instruction, which needs fewer issue slots than
 /// two pair loads.

@@ -34,13 +34,13 @@ public:
     for (unsigned i = 0; i < registers.getNumVirtRegs(); ++i)
       if (const Register value = Register::index2VirtReg(i); !registers.reg_nodbg_empty(value))
         values[registers.getRegClass(value)].push_back(value);
-    for (const auto &[wide, own] : values) {
+    for (const auto &[wide, members] : values) {
       const BitVector narrow = narrowIn(*wide, values);
       if (narrow.none())
         continue;
       const SmallVector<MCPhysReg, 32> others = othersIn(*wide, narrow, function);
-      size_t next = 0;           // wraps around, because loops run one after another
-      for (Register value : own) // loop-carried values have several definitions
+      size_t next = 0;               // wraps around, because loops run one after another
+      for (Register value : members) // loop-carried values have several definitions
         if (!others.empty() && !registers.hasOneDef(value))
           registers.setSimpleHint(value, others[next++ % others.size()]);
     }
@@ -51,7 +51,7 @@ private:
   /// Registers of `wide` to which other values of the function are limited.
   template <typename Values> static BitVector narrowIn(const TargetRegisterClass &wide, const Values &values) {
     BitVector narrow;
-    for (const auto &[few, own] : values)
+    for (const auto &[few, members] : values)
       if (few != &wide && wide.hasSubClass(few) && 2 * few->getNumRegs() <= wide.getNumRegs())
         for (MCPhysReg one : few->getRegisters()) {
           narrow.resize(std::max<unsigned>(narrow.size(), one + 1U));

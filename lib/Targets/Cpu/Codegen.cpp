@@ -115,8 +115,8 @@ Result<std::string> CpuCodegen::run(mlir::ModuleOp module, const Target &target,
   QUERN_ASSIGN_OR_RETURN(llvm::TargetMachine * machine, machineFor(target));
   KeptComplaints complaints(*context);
   const Architecture &architecture = architectureOf(target);
-  Result<std::unique_ptr<llvm::Module>> translated =
-      translateToLlvm(module, *context, *machine, verifyIr, [&](llvm::Module &made) { prepare(made, target); });
+  Result<std::unique_ptr<llvm::Module>> translated = translateToLlvm(
+      module, *context, *machine, verifyIr, [&](llvm::Module &llvmModule) { prepare(llvmModule, target); });
   if (!translated)
     return translated.takeError();
   if (form == CodeForm::LlvmIr)
@@ -149,7 +149,7 @@ Result<CodeListing> CpuCodegen::list(mlir::ModuleOp module, const Target &target
   KeptComplaints complaints(*context);
   QUERN_ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> translated,
                          translateToLlvm(module, *context, *machine, /*verifyIr=*/false,
-                                         [&](llvm::Module &made) { prepare(made, target); }));
+                                         [&](llvm::Module &llvmModule) { prepare(llvmModule, target); }));
   NotedCode noted;
   QUERN_ASSIGN_OR_RETURN(bool isListed,
                          generate(translated, [&] { return listCode(*machine, architecture, *translated, noted); }));

@@ -96,7 +96,7 @@ private:
     return nullptr;
   }
 
-  static bool isUsedBehind(const Instruction &value, const Instruction &border) {
+  static bool isUsedAfter(const Instruction &value, const Instruction &border) {
     return any_of(value.users(), [&](const User *user) {
       auto *instruction = cast<Instruction>(user);
       return instruction->getParent() == border.getParent() && !instruction->comesBefore(&border);
@@ -108,13 +108,13 @@ private:
     Instruction *at = &border;
     for (Instruction &before :
          make_early_inc_range(reverse(make_range(border.getParent()->begin(), border.getIterator())))) {
-      auto isBehind = [&](const User *user) {
+      auto isAfter = [&](const User *user) {
         auto *instruction = cast<Instruction>(user);
         return !isa<PHINode>(instruction) && instruction->getParent() == border.getParent() &&
                !instruction->comesBefore(at);
       };
       if (before.getType()->isVectorTy() || before.mayReadOrWriteMemory() || isa<PHINode>(before) ||
-          before.use_empty() || !all_of(before.users(), isBehind))
+          before.use_empty() || !all_of(before.users(), isAfter))
         continue;
       before.moveBefore(at->getIterator());
       at = &before;
@@ -129,7 +129,7 @@ private:
       Type *type = before.getType();
       bool fits = type->isVectorTy() ? fillsRegister(type) && !type->getScalarType()->isIntegerTy(1)
                                      : type->isPointerTy() || type->isIntegerTy(64) || type->isFloatTy();
-      if (!fits && isUsedBehind(before, border))
+      if (!fits && isUsedAfter(before, border))
         return false;
     }
     return true;

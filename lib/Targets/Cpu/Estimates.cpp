@@ -31,35 +31,35 @@ namespace quern {
 namespace {
 
 /// A few thousand instructions are enough to reach the steady state.
-unsigned turnsFor(size_t instructions) {
-  constexpr size_t most = 64, least = 8, all = 4000;
-  return static_cast<unsigned>(std::clamp(all / instructions, least, most)) / 2 * 2;
+unsigned iterationsFor(size_t instructions) {
+  constexpr size_t maxIterations = 64, minIterations = 8, targetInstructions = 4000;
+  return static_cast<unsigned>(std::clamp(targetInstructions / instructions, minIterations, maxIterations)) / 2 * 2;
 }
 
 /// Counts events from the end of the first half of the iterations to the end of the second.
-class TurnCounter : public mca::HWEventListener {
+class IterationCounter : public mca::HWEventListener {
 public:
-  TurnCounter(size_t instructions, unsigned turns) : instructions(instructions), turns(turns) {}
+  IterationCounter(size_t instructions, unsigned iterations) : instructions(instructions), iterations(iterations) {}
 
   void onCycleEnd() override { ++cycle; }
   void onEvent(const mca::HWInstructionEvent &event) override {
     const size_t at = event.IR.getSourceIndex();
-    const bool isLastOfHalf = at + 1 == instructions * (turns / 2), isLast = at + 1 == instructions * turns;
+    const bool isLastOfHalf = at + 1 == instructions * (iterations / 2), isLast = at + 1 == instructions * iterations;
     if (event.Type == mca::HWInstructionEvent::Retired && (isLastOfHalf || isLast))
       (isLast ? end : begin) = cycle;
-    if (event.Type != mca::HWInstructionEvent::Issued || at < instructions * (turns / 2))
+    if (event.Type != mca::HWInstructionEvent::Issued || at < instructions * (iterations / 2))
       return;
     for (const mca::ResourceUse &use : static_cast<const mca::HWInstructionIssuedEvent &>(event).UsedResources)
       busy[use.first] += static_cast<double>(use.second);
   }
 
-  double perTurn(double count) const { return count / (turns - turns / 2); }
-  double cycles() const { return perTurn(static_cast<double>(end - begin)); }
+  double perIteration(double count) const { return count / (iterations - iterations / 2); }
+  double cycles() const { return perIteration(static_cast<double>(end - begin)); }
   std::map<mca::ResourceRef, double> busy; ///< by resource and unit
 
 private:
   size_t instructions;
-  unsigned turns;
+  unsigned iterations;
   uint64_t cycle = 0, begin = 0, end = 0;
 };
 
@@ -76,7 +76,7 @@ public:
 private:
   Error build(ArrayRef<MCInst> loop, mca::InstrBuilder &builder, std::vector<std::unique_ptr<mca::Instruction>> &built,
               LoopEstimate &estimate);
-  void addPorts(const TurnCounter &counter, LoopEstimate &estimate) const;
+  void addPorts(const IterationCounter &counter, LoopEstimate &estimate) const;
 
   const Target &target;
   const char *name;
@@ -90,42 +90,42 @@ private:
 Error Model::build(ArrayRef<MCInst> loop, mca::InstrBuilder &builder,
                    std::vector<std::unique_ptr<mca::Instruction>> &built, LoopEstimate &estimate) {
   for (const MCInst &instruction : loop) {
-    Expected<std::unique_ptr<mca::Instruction>> made = builder.createInstruction(instruction, {});
-    if (!made)
-      return made.takeError();
-    const mca::InstrDesc &about = (*made)->getDesc();
+    Expected<std::unique_ptr<mca::Instruction>> created = builder.createInstruction(instruction, {});
+    if (!created)
+      return created.takeError();
+    const mca::InstrDesc &about = (*created)->getDesc();
     const MCSchedClassDesc &schedule = *subtarget->getSchedModel().getSchedClassDesc(about.SchedClassID);
     estimate.microOps += about.NumMicroOps;
     estimate.costs.push_back(
         {about.MaxLatency, about.isZeroLatency() ? 0 : MCSchedModel::getReciprocalThroughput(*subtarget, schedule)});
-    built.push_back(std::move(*made));
+    built.push_back(std::move(*created));
   }
   return Error::success();
 }
 
-void Model::addPorts(const TurnCounter &counter, LoopEstimate &estimate) const {
+void Model::addPorts(const IterationCounter &counter, LoopEstimate &estimate) const {
   const MCSchedModel &model = subtarget->getSchedModel();
-  double most = 0;
+  double busiestCycles = 0;
   std::string busiest;
   for (const auto &[resource, cycles] : counter.busy) {
     const MCProcResourceDesc &about = *model.getProcResource(static_cast<unsigned>(resource.first));
     std::string port = about.Name;
     if (about.NumUnits > 1)
       port += "." + std::to_string(countr_zero(resource.second));
-    const double perTurn = counter.perTurn(cycles);
-    if (perTurn > most) {
-      most = perTurn;
+    const double perIteration = counter.perIteration(cycles);
+    if (perIteration > busiestCycles) {
+      busiestCycles = perIteration;
       busiest = port;
     }
-    estimate.ports.emplace_back(std::move(port), perTurn);
+    estimate.ports.emplace_back(std::move(port), perIteration);
   }
   // Each limit alone would allow an iteration in this number of cycles; the slack is for small inefficiencies.
   constexpr double slack = 1.1;
   const double dispatch = model.IssueWidth ? estimate.microOps / model.IssueWidth : 0;
-  if (estimate.cycles > slack * std::max(most, dispatch))
+  if (estimate.cycles > slack * std::max(busiestCycles, dispatch))
     estimate.boundBy = "latency";
   else
-    estimate.boundBy = dispatch >= most ? "dispatch" : busiest;
+    estimate.boundBy = dispatch >= busiestCycles ? "dispatch" : busiest;
 }
 
 LoopEstimate Model::estimate(ArrayRef<MCInst> loop) {
@@ -142,13 +142,13 @@ LoopEstimate Model::estimate(ArrayRef<MCInst> loop) {
     estimate.whyNot = estimate.whyNot.substr(0, estimate.whyNot.find('\n'));
     return estimate;
   }
-  const unsigned turns = turnsFor(loop.size());
-  mca::CircularSourceMgr source(built, turns);
+  const unsigned iterations = iterationsFor(loop.size());
+  mca::CircularSourceMgr source(built, iterations);
   mca::CustomBehaviour behavior(*subtarget, source, info);
   mca::Context context(registers, *subtarget);
   const mca::PipelineOptions options(0, 0, 0, 0, 0, 0, /*NoAlias=*/true); // 0: the model's value
   std::unique_ptr<mca::Pipeline> pipeline = context.createDefaultPipeline(options, source, behavior);
-  TurnCounter counter(loop.size(), turns);
+  IterationCounter counter(loop.size(), iterations);
   pipeline->addEventListener(&counter);
   if (Expected<unsigned> done = pipeline->run(); !done) {
     estimate.whyNot = toString(done.takeError());

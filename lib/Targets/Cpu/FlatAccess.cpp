@@ -266,26 +266,27 @@ bool FlatBuffers::allFlat() {
 void FlatBuffers::lower(Operation &op) {
   Location loc = op.getLoc();
   builder.setInsertionPoint(&op);
-  Operation *made = nullptr;
+  Operation *lowered = nullptr;
   llvm::TypeSwitch<Operation *>(&op)
       .Case<vector::LoadOp, vector::StoreOp, vector::MaskedLoadOp, vector::MaskedStoreOp>([&](auto access) {
-        made = createAccess(builder, access, access, addressOf(loc, access.getBase(), access.getIndices()));
+        lowered = createAccess(builder, access, access, addressOf(loc, access.getBase(), access.getIndices()));
       })
       .Case([&](memref::LoadOp load) {
-        made = LLVM::LoadOp::create(builder, loc, load.getType(), addressOf(loc, load.getMemRef(), load.getIndices()),
-                                    /*alignment=*/0, /*isVolatile=*/false, load.getNontemporal());
+        lowered =
+            LLVM::LoadOp::create(builder, loc, load.getType(), addressOf(loc, load.getMemRef(), load.getIndices()),
+                                 /*alignment=*/0, /*isVolatile=*/false, load.getNontemporal());
       })
       .Case([&](memref::StoreOp store) {
-        made = LLVM::StoreOp::create(builder, loc, store.getValue(),
-                                     addressOf(loc, store.getMemRef(), store.getIndices()), /*alignment=*/0,
-                                     /*isVolatile=*/false, store.getNontemporal());
+        lowered = LLVM::StoreOp::create(builder, loc, store.getValue(),
+                                        addressOf(loc, store.getMemRef(), store.getIndices()), /*alignment=*/0,
+                                        /*isVolatile=*/false, store.getNontemporal());
       })
       .Case([&](memref::PrefetchOp fetch) {
-        made = LLVM::Prefetch::create(builder, loc, addressOf(loc, fetch.getMemref(), fetch.getIndices()),
-                                      fetch.getIsWrite(), fetch.getLocalityHint(), fetch.getIsDataCache());
+        lowered = LLVM::Prefetch::create(builder, loc, addressOf(loc, fetch.getMemref(), fetch.getIndices()),
+                                         fetch.getIsWrite(), fetch.getLocalityHint(), fetch.getIsDataCache());
       })
       .Case([&](memref::ExtractAlignedPointerAsIndexOp address) {
-        made = LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), pointers.at(address.getSource()));
+        lowered = LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), pointers.at(address.getSource()));
       })
       .Case([&](memref::ViewOp view) {
         pointers[view] = LLVM::GEPOp::create(builder, loc, pointer, builder.getI8Type(), pointers.at(view.getSource()),
@@ -297,23 +298,23 @@ void FlatBuffers::lower(Operation &op) {
               LLVM::SelectOp::create(builder, loc, choice.getCondition(), pointers.at(choice.getTrueValue()),
                                      pointers.at(choice.getFalseValue()));
       })
-      .Case([&](func::ReturnOp) { made = LLVM::ReturnOp::create(builder, loc, ValueRange()); });
-  if (!made)
+      .Case([&](func::ReturnOp) { lowered = LLVM::ReturnOp::create(builder, loc, ValueRange()); });
+  if (!lowered)
     return;
-  op.replaceAllUsesWith(made);
+  op.replaceAllUsesWith(lowered);
   op.erase();
 }
 
 void FlatBuffers::becomeLlvmFunction() {
   SmallVector<Type> types(function.getBody().front().getArgumentTypes());
   builder.setInsertionPoint(function);
-  auto made =
+  auto llvmFunction =
       LLVM::LLVMFuncOp::create(builder, function.getLoc(), function.getName(),
                                LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(function.getContext()), types));
-  SymbolTable::setSymbolVisibility(made, SymbolTable::getSymbolVisibility(function));
+  SymbolTable::setSymbolVisibility(llvmFunction, SymbolTable::getSymbolVisibility(function));
   for (NamedAttribute attribute : function->getDiscardableAttrs())
-    made->setDiscardableAttr(attribute.getName(), attribute.getValue());
-  made.getBody().takeBody(function.getBody());
+    llvmFunction->setDiscardableAttr(attribute.getName(), attribute.getValue());
+  llvmFunction.getBody().takeBody(function.getBody());
   function.erase();
 }
 

@@ -49,10 +49,10 @@ void foldIn(Function &function) {
     }
   if (!isFolded)
     return;
-  bool isCut = false;
+  bool hasFoldedTerminator = false;
   for (BasicBlock &block : function)
-    isCut |= ConstantFoldTerminator(&block);
-  if (isCut)
+    hasFoldedTerminator |= ConstantFoldTerminator(&block);
+  if (hasFoldedTerminator)
     removeUnreachableBlocks(function);
 }
 

@@ -60,8 +60,8 @@ void keepFirst(llvm::Error error) {
 
 /// Returns the cause of a failed call of the session.
 Error reasonOf(llvm::Error error) {
-  Error own = asError(std::move(error));
-  return reported && reported->status != Status::Success ? *reported : own;
+  Error converted = asError(std::move(error));
+  return reported && reported->status != Status::Success ? *reported : converted;
 }
 
 Expected<std::unique_ptr<orc::ObjectLayer>> createLayer(orc::ExecutionSession &session) {

@@ -93,9 +93,9 @@ bool PlaceConstants::isVectorOfConstants(const MachineInstr &instruction) const 
 /// use.
 MachineBasicBlock *PlaceConstants::placeFor(MachineBasicBlock &use, MachineInstr &constant,
                                             ArrayRef<MachineBasicBlock *> all) const {
-  Register own = constant.getOperand(0).getReg();
+  Register result = constant.getOperand(0).getReg();
   auto allows = [&](const MachineLoop &loop) {
-    return any_of(all, [&](MachineBasicBlock *block) { return loop.contains(block); }) || !isCrowded(loop, own);
+    return any_of(all, [&](MachineBasicBlock *block) { return loop.contains(block); }) || !isCrowded(loop, result);
   };
   MachineBasicBlock *place = &use;
   for (MachineLoop *loop = loops->getLoopFor(&use); loop && !loop->contains(constant.getParent());
@@ -132,9 +132,9 @@ bool PlaceConstants::place(MachineInstr &constant) {
     places[placeFor(*block, constant, blocks)].push_back(use);
   if (places.empty() || (places.size() == 1 && places.front().first == constant.getParent()))
     return false;
-  for (auto &[block, own] : places) {
+  for (auto &[block, blockUses] : places) {
     SmallPtrSet<MachineInstr *, 8> users;
-    for (MachineOperand *use : own)
+    for (MachineOperand *use : blockUses)
       if (!use->getParent()->isPHI())
         users.insert(use->getParent());
     MachineBasicBlock::iterator at = block->getFirstNonPHI();
@@ -142,10 +142,10 @@ bool PlaceConstants::place(MachineInstr &constant) {
       ++at;
     MachineInstr *copy = constant.getMF()->CloneMachineInstr(&constant);
     block->insert(at, copy);
-    copy->setDebugLoc(own.front()->getParent()->getDebugLoc()); // the copy serves that use
+    copy->setDebugLoc(blockUses.front()->getParent()->getDebugLoc()); // the copy serves that use
     Register fresh = registers->cloneVirtualRegister(old);
     copy->getOperand(0).setReg(fresh);
-    for (MachineOperand *use : own)
+    for (MachineOperand *use : blockUses)
       use->setReg(fresh);
     registers->clearKillFlags(fresh);
   }

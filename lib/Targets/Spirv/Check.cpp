@@ -21,76 +21,76 @@ using namespace llvm;
 namespace quern {
 namespace {
 
-constexpr unsigned instructionsTaken[] = {Instruction::Ret,
-                                          Instruction::Br,
-                                          Instruction::Switch,
-                                          Instruction::Unreachable,
-                                          Instruction::FNeg,
-                                          Instruction::Add,
-                                          Instruction::FAdd,
-                                          Instruction::Sub,
-                                          Instruction::FSub,
-                                          Instruction::Mul,
-                                          Instruction::FMul,
-                                          Instruction::UDiv,
-                                          Instruction::SDiv,
-                                          Instruction::FDiv,
-                                          Instruction::URem,
-                                          Instruction::SRem,
-                                          Instruction::Shl,
-                                          Instruction::LShr,
-                                          Instruction::AShr,
-                                          Instruction::And,
-                                          Instruction::Or,
-                                          Instruction::Xor,
-                                          Instruction::Alloca,
-                                          Instruction::Load,
-                                          Instruction::Store,
-                                          Instruction::GetElementPtr,
-                                          Instruction::PtrToInt,
-                                          Instruction::Trunc,
-                                          Instruction::ZExt,
-                                          Instruction::SExt,
-                                          Instruction::FPToUI,
-                                          Instruction::FPToSI,
-                                          Instruction::UIToFP,
-                                          Instruction::SIToFP,
-                                          Instruction::FPTrunc,
-                                          Instruction::FPExt,
-                                          Instruction::BitCast,
-                                          Instruction::ICmp,
-                                          Instruction::FCmp,
-                                          Instruction::PHI,
-                                          Instruction::Call,
-                                          Instruction::Select,
-                                          Instruction::ExtractElement,
-                                          Instruction::InsertElement,
-                                          Instruction::ShuffleVector,
-                                          Instruction::Freeze};
+constexpr unsigned supportedInstructions[] = {Instruction::Ret,
+                                              Instruction::Br,
+                                              Instruction::Switch,
+                                              Instruction::Unreachable,
+                                              Instruction::FNeg,
+                                              Instruction::Add,
+                                              Instruction::FAdd,
+                                              Instruction::Sub,
+                                              Instruction::FSub,
+                                              Instruction::Mul,
+                                              Instruction::FMul,
+                                              Instruction::UDiv,
+                                              Instruction::SDiv,
+                                              Instruction::FDiv,
+                                              Instruction::URem,
+                                              Instruction::SRem,
+                                              Instruction::Shl,
+                                              Instruction::LShr,
+                                              Instruction::AShr,
+                                              Instruction::And,
+                                              Instruction::Or,
+                                              Instruction::Xor,
+                                              Instruction::Alloca,
+                                              Instruction::Load,
+                                              Instruction::Store,
+                                              Instruction::GetElementPtr,
+                                              Instruction::PtrToInt,
+                                              Instruction::Trunc,
+                                              Instruction::ZExt,
+                                              Instruction::SExt,
+                                              Instruction::FPToUI,
+                                              Instruction::FPToSI,
+                                              Instruction::UIToFP,
+                                              Instruction::SIToFP,
+                                              Instruction::FPTrunc,
+                                              Instruction::FPExt,
+                                              Instruction::BitCast,
+                                              Instruction::ICmp,
+                                              Instruction::FCmp,
+                                              Instruction::PHI,
+                                              Instruction::Call,
+                                              Instruction::Select,
+                                              Instruction::ExtractElement,
+                                              Instruction::InsertElement,
+                                              Instruction::ShuffleVector,
+                                              Instruction::Freeze};
 
-constexpr Intrinsic::ID intrinsicsTaken[] = {
+constexpr Intrinsic::ID supportedIntrinsics[] = {
     Intrinsic::fma,       Intrinsic::sqrt,     Intrinsic::fabs,   Intrinsic::floor,  Intrinsic::ceil, Intrinsic::trunc,
     Intrinsic::roundeven, Intrinsic::copysign, Intrinsic::maxnum, Intrinsic::minnum, Intrinsic::smin, Intrinsic::smax,
     Intrinsic::umin,      Intrinsic::umax,     Intrinsic::abs,    Intrinsic::pow};
 
 /// OpenCL's functions, with MLIR's mangling: any other would become an import that devices do not have.
-constexpr StringLiteral functionsTaken[] = {"_Z12get_group_idj",      "_Z12get_local_idj",
-                                            "_Z14get_local_sizej",    "_Z13get_global_idj",
-                                            "_Z14get_num_groupsj",    "_Z22get_sub_group_local_id",
-                                            "_Z16get_sub_group_id",   "_Z18get_num_sub_groups",
-                                            "_Z18get_sub_group_size", "_Z7barrierj"};
+constexpr StringLiteral supportedFunctions[] = {"_Z12get_group_idj",      "_Z12get_local_idj",
+                                                "_Z14get_local_sizej",    "_Z13get_global_idj",
+                                                "_Z14get_num_groupsj",    "_Z22get_sub_group_local_id",
+                                                "_Z16get_sub_group_id",   "_Z18get_num_sub_groups",
+                                                "_Z18get_sub_group_size", "_Z7barrierj"};
 /// Prefixes of functions of a scalar and a 32-bit number: the scalar's type is between the prefix and the final j.
-constexpr StringLiteral laneFunctionsTaken[] = {"_Z17sub_group_shuffle", "_Z21sub_group_shuffle_xor",
-                                                "_Z20sub_group_shuffle_up", "_Z22sub_group_shuffle_down",
-                                                "_Z19sub_group_broadcast"};
+constexpr StringLiteral supportedLaneFunctions[] = {"_Z17sub_group_shuffle", "_Z21sub_group_shuffle_xor",
+                                                    "_Z20sub_group_shuffle_up", "_Z22sub_group_shuffle_down",
+                                                    "_Z19sub_group_broadcast"};
 
-bool isTaken(const Function &declaration) {
+bool isSupported(const Function &declaration) {
   if (declaration.isIntrinsic())
-    return is_contained(intrinsicsTaken, declaration.getIntrinsicID());
+    return is_contained(supportedIntrinsics, declaration.getIntrinsicID());
   StringRef name = declaration.getName();
-  if (is_contained(functionsTaken, name))
+  if (is_contained(supportedFunctions, name))
     return true;
-  return any_of(laneFunctionsTaken, [&](StringRef beginning) {
+  return any_of(supportedLaneFunctions, [&](StringRef beginning) {
     StringRef rest = name;
     return rest.consume_front(beginning) && rest.consume_back("j") &&
            is_contained({"c", "s", "i", "l", "Dh", "f", "d"}, rest);
@@ -152,7 +152,7 @@ private:
 
   Result<void> check(const Function &function) {
     if (function.isDeclaration())
-      return isTaken(function)
+      return isSupported(function)
                  ? Result<void>()
                  : unimplemented("codegen: the kernel calls '", function.getName().str(), "', which no device has");
     if (function.getCallingConv() != CallingConv::SPIR_KERNEL)
@@ -165,7 +165,7 @@ private:
   }
 
   Result<void> check(const Instruction &instruction) {
-    if (!is_contained(instructionsTaken, instruction.getOpcode()))
+    if (!is_contained(supportedInstructions, instruction.getOpcode()))
       return unimplemented("codegen: '", textOf(instruction), "' is not implemented for SPIR-V");
     if (auto *call = dyn_cast<CallInst>(&instruction); call && !call->getCalledFunction())
       return unimplemented("codegen: '", textOf(instruction), "' is not a direct call of a function");

@@ -46,13 +46,15 @@ void joinTruncatedExtensions(llvm::Module &module) {
   using namespace llvm;
   for (Function &function : module)
     for (Instruction &instruction : make_early_inc_range(instructions(function))) {
-      auto *cut = isa<ZExtInst, SExtInst>(instruction) ? dyn_cast<TruncInst>(instruction.getOperand(0)) : nullptr;
+      auto *truncation =
+          isa<ZExtInst, SExtInst>(instruction) ? dyn_cast<TruncInst>(instruction.getOperand(0)) : nullptr;
       Type *type = instruction.getType();
-      unsigned bits = cut ? cut->getType()->getScalarSizeInBits() : 0;
-      if (!cut || bits == 1 || type->getScalarSizeInBits() >= cut->getOperand(0)->getType()->getScalarSizeInBits())
+      unsigned bits = truncation ? truncation->getType()->getScalarSizeInBits() : 0;
+      if (!truncation || bits == 1 ||
+          type->getScalarSizeInBits() >= truncation->getOperand(0)->getType()->getScalarSizeInBits())
         continue;
       IRBuilder<> builder(&instruction);
-      Value *whole = builder.CreateTrunc(cut->getOperand(0), type);
+      Value *whole = builder.CreateTrunc(truncation->getOperand(0), type);
       const unsigned shift = type->getScalarSizeInBits() - bits;
       Value *joined = isa<ZExtInst>(instruction)
                           ? builder.CreateAnd(
@@ -65,7 +67,7 @@ void joinTruncatedExtensions(llvm::Module &module) {
 
 /// If a loaded vector is only bitcast to another type of the same size, loads that type instead; likewise for stores.
 /// For vectors of one element, which SPIR-V does not have, accesses the element.
-void accessAsTaken(llvm::Module &module) {
+void foldBitcastsIntoAccesses(llvm::Module &module) {
   using namespace llvm;
   auto isSingle = [](Type *type) {
     return isa<FixedVectorType>(type) && cast<FixedVectorType>(type)->getNumElements() == 1;
@@ -78,10 +80,10 @@ void accessAsTaken(llvm::Module &module) {
           load && load->hasOneUse() && load->getType()->isVectorTy()) {
         builder.SetInsertPoint(load);
         Type *type = cast->getType();
-        Value *taken = builder.CreateAlignedLoad(isSingle(type) ? type->getScalarType() : type,
-                                                 load->getPointerOperand(), load->getAlign());
+        Value *loaded = builder.CreateAlignedLoad(isSingle(type) ? type->getScalarType() : type,
+                                                  load->getPointerOperand(), load->getAlign());
         cast->replaceAllUsesWith(
-            isSingle(type) ? builder.CreateInsertElement(PoisonValue::get(type), taken, uint64_t(0)) : taken);
+            isSingle(type) ? builder.CreateInsertElement(PoisonValue::get(type), loaded, uint64_t(0)) : loaded);
         cast->eraseFromParent();
         load->eraseFromParent();
         continue;
@@ -90,10 +92,10 @@ void accessAsTaken(llvm::Module &module) {
       auto *stored = store ? dyn_cast<BitCastInst>(store->getValueOperand()) : nullptr;
       if (!stored)
         continue;
-      Value *given = stored->getOperand(0);
-      if (isSingle(given->getType()))
-        given = builder.CreateExtractElement(given, uint64_t(0));
-      builder.CreateAlignedStore(given, store->getPointerOperand(), store->getAlign());
+      Value *source = stored->getOperand(0);
+      if (isSingle(source->getType()))
+        source = builder.CreateExtractElement(source, uint64_t(0));
+      builder.CreateAlignedStore(source, store->getPointerOperand(), store->getAlign());
       store->eraseFromParent();
       if (stored->use_empty())
         stored->eraseFromParent();
@@ -102,7 +104,7 @@ void accessAsTaken(llvm::Module &module) {
 
 /// Scalarizes vectors, except for loads and stores; then removes duplicate and unused operations.
 void simplify(llvm::Module &module) {
-  accessAsTaken(module);
+  foldBitcastsIntoAccesses(module);
   llvm::legacy::PassManager passes;
   llvm::ScalarizerPassOptions options;
   options.ScalarizeVariableInsertExtract = true;
@@ -132,11 +134,11 @@ Result<std::unique_ptr<llvm::TargetMachine>> makeMachine() {
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   // No level above None: loop strength reduction represents a remainder by 32 as five bits, which the back end widens
   // to eight.
-  std::unique_ptr<llvm::TargetMachine> made(target->createTargetMachine(
+  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
       triple, "", "", options, llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::None));
-  if (!made)
+  if (!machine)
     return internalError("codegen: LLVM cannot create a target machine for ", tripleText);
-  return made;
+  return machine;
 }
 
 /// The back end keeps a table of labels by function address for the lifetime of the process and never clears it: a
@@ -212,8 +214,8 @@ bool addPasses(llvm::TargetMachine &machine, llvm::legacy::PassManager &passes,
 
 /// Compiles `module` to a file of `kind` and appends it to `bytes`. Returns false if the back end cannot emit this
 /// kind.
-bool emitAlone(llvm::TargetMachine &machine, llvm::Module &module, llvm::SmallVectorImpl<char> &bytes,
-               llvm::CodeGenFileType kind, bool verifyIr) {
+bool emitLocked(llvm::TargetMachine &machine, llvm::Module &module, llvm::SmallVectorImpl<char> &bytes,
+                llvm::CodeGenFileType kind, bool verifyIr) {
   llvm::raw_svector_ostream os(bytes);
   llvm::legacy::PassManager passes;
   auto *info = new llvm::MachineModuleInfoWrapperPass(&machine);
@@ -232,7 +234,7 @@ Result<bool> emit(llvm::TargetMachine &machine, llvm::Module &module, llvm::Smal
   bool isEmitted = false;
   mutex.lock(); // not by a guard, which a failed allocation would skip
   const Result<void> returned =
-      returnFatalErrors([&] { isEmitted = emitAlone(machine, module, bytes, kind, verifyIr); });
+      returnFatalErrors([&] { isEmitted = emitLocked(machine, module, bytes, kind, verifyIr); });
   mutex.unlock();
   if (!returned)
     return Error{returned.error().status, concat("codegen: ", returned.error().message)};

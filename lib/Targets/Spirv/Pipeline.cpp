@@ -99,8 +99,8 @@ private:
 
 /// Returns the number of sizes of the kernels: the module's attribute, or the largest index that they load, plus one.
 int64_t sizeCountOf(ModuleOp module) {
-  if (auto given = module->getAttrOfType<IntegerAttr>(attr::sizeCount))
-    return given.getInt();
+  if (auto declared = module->getAttrOfType<IntegerAttr>(attr::sizeCount))
+    return declared.getInt();
   int64_t count = 0;
   for (auto function : module.getOps<func::FuncOp>())
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
@@ -153,8 +153,8 @@ int64_t groupBytesOf(LLVM::LLVMFuncOp function, ModuleOp module) {
   int64_t bytes = 0;
   DataLayout layout(module);
   for (Operation *global : globals) {
-    auto own = static_cast<int64_t>(layout.getTypeSize(cast<LLVM::GlobalOp>(global).getType()));
-    bytes = static_cast<int64_t>(llvm::alignTo(static_cast<uint64_t>(bytes), 16)) + own;
+    auto globalBytes = static_cast<int64_t>(layout.getTypeSize(cast<LLVM::GlobalOp>(global).getType()));
+    bytes = static_cast<int64_t>(llvm::alignTo(static_cast<uint64_t>(bytes), 16)) + globalBytes;
   }
   return bytes;
 }

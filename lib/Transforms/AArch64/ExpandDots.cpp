@@ -47,8 +47,8 @@ private:
   /// Returns the word that `first` is a broadcast of, if it is one: the instruction can then use its lane index.
   Value elementOfWords() {
     auto shaped = dot.first.getDefiningOp<vector::BitCastOp>();
-    auto made = shaped ? shaped.getSource().getDefiningOp<vector::BroadcastOp>() : vector::BroadcastOp();
-    return made && made.getSource().getType().isInteger(32) ? made.getSource() : Value();
+    auto broadcast = shaped ? shaped.getSource().getDefiningOp<vector::BroadcastOp>() : vector::BroadcastOp();
+    return broadcast && broadcast.getSource().getType().isInteger(32) ? broadcast.getSource() : Value();
   }
 
   Value dotOf(const Target &target, StringRef name, Value first, Value second) {
@@ -76,8 +76,8 @@ private:
 } // namespace
 
 Value aarch64Dot(vector::ContractionOp op, const PackedDot &dot, const Target &target,
-                 llvm::DenseMap<Value, Value> &made) {
-  return Expansion(op, dot, made).expand(target);
+                 llvm::DenseMap<Value, Value> &cache) {
+  return Expansion(op, dot, cache).expand(target);
 }
 
 Value aarch64Patch(OpBuilder &b, Location loc, const PatchDot &dot, const Target &target, Value acc, Value first,

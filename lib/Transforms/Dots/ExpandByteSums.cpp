@@ -23,7 +23,7 @@ namespace {
 /// Intrinsics for a register of `bytes` bytes.
 struct PairSums {
   int64_t bytes;
-  CpuIsa least;
+  CpuIsa minIsa;
   StringLiteral ofBytes, ofHalves;
 };
 constexpr PairSums pairSums[] = {{64, CpuIsa::Avx512, "llvm.x86.avx512.pmaddubs.w.512", "llvm.x86.avx512.pmaddw.d.512"},
@@ -96,8 +96,8 @@ void expandByteSums(func::FuncOp function, const Target &target) {
       continue;
     }
     int64_t bytes = cast<VectorType>(sum->bytes.getType()).getNumElements();
-    const auto *pairs =
-        llvm::find_if(pairSums, [&](const PairSums &known) { return known.bytes == bytes && target.has(known.least); });
+    const auto *pairs = llvm::find_if(
+        pairSums, [&](const PairSums &known) { return known.bytes == bytes && target.has(known.minIsa); });
     if (pairs != std::end(pairSums))
       expand(*sum, *pairs);
   }

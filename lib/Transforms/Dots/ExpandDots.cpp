@@ -125,11 +125,11 @@ Value DotBuilder::call(StringRef name, Type type, ArrayRef<Value> operands) {
 }
 
 Value DotBuilder::once(Value from, llvm::function_ref<Value()> make) {
-  if (Value known = made.lookup(from))
+  if (Value known = cache.lookup(from))
     return known;
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointAfterValue(from);
-  return made[from] = make();
+  return cache[from] = make();
 }
 
 Value DotBuilder::broadcastFirst(Value word, VectorType words) {
@@ -160,7 +160,7 @@ Value DotBuilder::roundedFrom(Value v) {
 void expandDots(func::FuncOp function, const Target &target) {
   SmallVector<vector::ContractionOp> ops;
   function.walk([&](vector::ContractionOp op) { ops.push_back(op); });
-  llvm::DenseMap<Value, Value> made;
+  llvm::DenseMap<Value, Value> cache;
   auto *instruction = target.isAArch64() ? aarch64Dot : x86Dot;
   llvm::SetVector<Operation *> unused;
   auto leave = [&](Operation *op) {
@@ -178,7 +178,7 @@ void expandDots(func::FuncOp function, const Target &target) {
       continue;
     }
     std::optional<PackedDot> dot = matchDot(op);
-    Value result = dot ? instruction(op, *dot, target, made) : Value();
+    Value result = dot ? instruction(op, *dot, target, cache) : Value();
     if (!result)
       continue;
     op->replaceAllUsesWith(ValueRange{result});

@@ -37,9 +37,9 @@ struct PatchDot {
 /// Emits instructions that replace a product.
 class DotBuilder {
 public:
-  /// `made` caches values that several products share.
-  DotBuilder(mlir::vector::ContractionOp op, const PackedDot &dot, llvm::DenseMap<mlir::Value, mlir::Value> &made)
-      : op(op), dot(dot), made(made), b(op), loc(op.getLoc()) {}
+  /// `cache` has values that several products share.
+  DotBuilder(mlir::vector::ContractionOp op, const PackedDot &dot, llvm::DenseMap<mlir::Value, mlir::Value> &cache)
+      : op(op), dot(dot), cache(cache), b(op), loc(op.getLoc()) {}
 
 protected:
   mlir::Value call(llvm::StringRef name, mlir::Type type, llvm::ArrayRef<mlir::Value> operands);
@@ -56,7 +56,7 @@ protected:
 
   mlir::vector::ContractionOp op;
   const PackedDot &dot;
-  llvm::DenseMap<mlir::Value, mlir::Value> &made;
+  llvm::DenseMap<mlir::Value, mlir::Value> &cache;
   mlir::OpBuilder b;
   mlir::Location loc;
 };
@@ -68,9 +68,9 @@ mlir::Value aarch64Patch(mlir::OpBuilder &b, mlir::Location loc, const PatchDot 
 
 /// Emit the product with instructions of the target. Return null if the level has no instruction for it.
 mlir::Value x86Dot(mlir::vector::ContractionOp op, const PackedDot &dot, const Target &target,
-                   llvm::DenseMap<mlir::Value, mlir::Value> &made);
+                   llvm::DenseMap<mlir::Value, mlir::Value> &cache);
 mlir::Value aarch64Dot(mlir::vector::ContractionOp op, const PackedDot &dot, const Target &target,
-                       llvm::DenseMap<mlir::Value, mlir::Value> &made);
+                       llvm::DenseMap<mlir::Value, mlir::Value> &cache);
 
 } // namespace quern
 

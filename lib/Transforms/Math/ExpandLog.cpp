@@ -120,8 +120,9 @@ Value expandLog2(VectorMath &math, Value x) {
 Value expandLog1p(VectorMath &math, Value x) {
   Value one = math.constant(1.0), u = math.add(x, one);
   // Exact for |x| <= 1 and, above, wherever it affects the result.
-  Value taken = math.select(CmpFPredicate::OLT, x, one, math.sub(x, math.sub(u, one)), math.sub(one, math.sub(u, x)));
-  Value result = logOfParts(math, splitFloat(math, u, /*mayBeDenormal=*/false), math.div(taken, u));
+  Value roundingError =
+      math.select(CmpFPredicate::OLT, x, one, math.sub(x, math.sub(u, one)), math.sub(one, math.sub(u, x)));
+  Value result = logOfParts(math, splitFloat(math, u, /*mayBeDenormal=*/false), math.div(roundingError, u));
   return withSpecials(math, result, x, -1.0);
 }
 

@@ -61,8 +61,8 @@ Value VectorMath::fusedMulAdd(Value x, Value y, Value z) {
   }
   auto [high, low] = product(x, y);
   Value total = add(high, z), ofZ = sub(total, high);
-  Value lost = add(sub(high, sub(total, ofZ)), sub(z, ofZ));
-  Value result = add(total, add(lost, low));
+  Value error = add(sub(high, sub(total, ofZ)), sub(z, ofZ));
+  Value result = add(total, add(error, low));
   return select(arith::CmpFPredicate::UNO, result, result, total, result);
 }
 

@@ -129,7 +129,8 @@ LogicalResult expandNarrowFloats(func::FuncOp function, const Target &target) {
     types.emplace_back(op->getOperand(0).getType(), op->getResult(0).getType());
     origins.push_back(NarrowConverter::originOf(op));
   }
-  auto taken = llvm::map_to_vector(instructions, [](Operation *op) { return llvm::to_vector(op->getOperandTypes()); });
+  auto operandTypes =
+      llvm::map_to_vector(instructions, [](Operation *op) { return llvm::to_vector(op->getOperandTypes()); });
   for (Operation *op : touched)
     retype(op);
   for (Operation *op : instructions)
@@ -138,9 +139,9 @@ LogicalResult expandNarrowFloats(func::FuncOp function, const Target &target) {
     op->getResult(0).replaceAllUsesWith(by);
     op->erase();
   };
-  auto goesTogether = [&](size_t i) {
+  auto isGroupable = [&](size_t i) {
     return conversions[i] && origins[i] == NarrowConverter::Origin::Unknown &&
-           NarrowConverter::narrowsTogether(conversions[i], target);
+           NarrowConverter::narrowsInGroups(conversions[i], target);
   };
   constexpr size_t maxGroupSize = 4;
   for (size_t i = 0; i < conversions.size(); ++i) {
@@ -148,24 +149,24 @@ LogicalResult expandNarrowFloats(func::FuncOp function, const Target &target) {
     if (!op)
       continue; // converted with an earlier one
     SmallVector<Operation *> group{op};
-    for (size_t j = i + 1; goesTogether(i) && j < conversions.size() && group.size() < maxGroupSize; ++j) {
-      if (!goesTogether(j))
+    for (size_t j = i + 1; isGroupable(i) && j < conversions.size() && group.size() < maxGroupSize; ++j) {
+      if (!isGroupable(j))
         continue;
       if (!llvm::all_of(group, [&](Operation *earlier) { return canSinkTo(earlier, conversions[j]); }))
         break;
       group.push_back(std::exchange(conversions[j], nullptr));
     }
-    if (!goesTogether(i)) {
+    if (!isGroupable(i)) {
       replace(op, NarrowConverter(op, target, origins[i]).convert(op->getOperand(0), types[i].first, types[i].second));
       continue;
     }
     auto wide = llvm::map_to_vector(group, [](Operation *conversion) { return conversion->getOperand(0); });
     for (auto [conversion, narrow] :
-         llvm::zip_equal(group, NarrowConverter(group.back(), target).narrowTogetherToBf16(wide)))
+         llvm::zip_equal(group, NarrowConverter(group.back(), target).narrowGroupToBf16(wide)))
       replace(conversion, narrow);
   }
   llvm::DenseMap<Value, Value> casts;
-  for (auto [op, narrow] : llvm::zip_equal(instructions, taken))
+  for (auto [op, narrow] : llvm::zip_equal(instructions, operandTypes))
     castOperands(op, narrow, casts);
   auto mapTypes = [](TypeRange range) { return llvm::map_to_vector(range, storageType); };
   FunctionType type = function.getFunctionType();

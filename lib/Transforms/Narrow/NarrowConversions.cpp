@@ -149,22 +149,22 @@ Value NarrowConverter::widenBf16(Value narrow) {
   }
   auto constant = [&](DenseElementsAttr value) { return arith::ConstantOp::create(builder, loc, value); };
   Value index = constant(DenseElementsAttr::get(words, ArrayRef<int16_t>(from)));
-  Value spread = intrinsic(words, "llvm.x86.avx512.permvar.hi.512", {widest, index});
+  Value permuted = intrinsic(words, "llvm.x86.avx512.permvar.hi.512", {widest, index});
   Value mask = constant(DenseElementsAttr::get(words.clone(builder.getI1Type()), ArrayRef<bool>(isUpper)));
   Value zero = constant(cast<DenseElementsAttr>(builder.getZeroAttr(words)));
   return arith::BitcastOp::create(
       builder, loc, f32(),
-      vector::BitCastOp::create(builder, loc, cast<VectorType>(i32()), select(mask, spread, zero)));
+      vector::BitCastOp::create(builder, loc, cast<VectorType>(i32()), select(mask, permuted, zero)));
 }
 
 /// Keeps denormals, and a NaN's upper half.
 Value NarrowConverter::narrowToBf16OnArm(Value wide) {
-  Type narrow = builder.getBF16Type(), held = builder.getI16Type();
+  Type narrow = builder.getBF16Type(), storage = builder.getI16Type();
   if (auto type = dyn_cast<VectorType>(wide.getType())) {
     narrow = type.clone(narrow);
-    held = type.clone(held);
+    storage = type.clone(storage);
   }
-  return arith::BitcastOp::create(builder, loc, held, arith::TruncFOp::create(builder, loc, narrow, wide));
+  return arith::BitcastOp::create(builder, loc, storage, arith::TruncFOp::create(builder, loc, narrow, wide));
 }
 
 /// LLVM 22 aborts when it extracts an element of a bf16 vector that is longer than a NEON register.
@@ -191,10 +191,10 @@ Value NarrowConverter::narrowToBf16(Value wide) {
   bool hasInstruction = target.has(CpuIsa::Avx512Bf16) && type && type.getNumElements() == 16;
   if (!hasInstruction || origin == Origin::ShortDenormals)
     return origin >= Origin::Short ? truncate(shiftRight(asWord(wide), 16), 16) : narrowToBf16ByIntegers(wide);
-  return origin == Origin::Unknown ? narrowTogetherToBf16(wide).front() : convertToBf16(wide);
+  return origin == Origin::Unknown ? narrowGroupToBf16(wide).front() : convertToBf16(wide);
 }
 
-bool NarrowConverter::narrowsTogether(Operation *op, const Target &target) {
+bool NarrowConverter::narrowsInGroups(Operation *op, const Target &target) {
   Type from = op->getOperand(0).getType(), to = op->getResult(0).getType();
   auto type = dyn_cast<VectorType>(from);
   return target.has(CpuIsa::Avx512Bf16) && type && type.getShape() == ArrayRef<int64_t>{16} &&
@@ -228,7 +228,7 @@ Value NarrowConverter::patchDenormals(ValueRange wide, ValueRange denormal, Valu
 }
 
 /// Emits one test for all vectors, one conversion for two, and one store if they are adjacent in memory.
-SmallVector<Value> NarrowConverter::narrowTogetherToBf16(ValueRange wide) {
+SmallVector<Value> NarrowConverter::narrowGroupToBf16(ValueRange wide) {
   constexpr int32_t denormalClass = 0x20;
   Value classes = LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(denormalClass)), any;
   SmallVector<Value> denormal, converted, patched, narrow;

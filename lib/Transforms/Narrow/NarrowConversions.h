@@ -46,9 +46,9 @@ public:
   /// Emits `op`, an extension or a truncation of floats or integers, on `x`, given its original types.
   mlir::Value convert(mlir::Value x, mlir::Type from, mlir::Type to);
 
-  /// Returns true if several vectors like the one of `op` should be converted to bf16 together.
-  static bool narrowsTogether(mlir::Operation *op, const Target &target);
-  llvm::SmallVector<mlir::Value> narrowTogetherToBf16(mlir::ValueRange wide);
+  /// Returns true if several vectors like the one of `op` should be converted to bf16 as a group.
+  static bool narrowsInGroups(mlir::Operation *op, const Target &target);
+  llvm::SmallVector<mlir::Value> narrowGroupToBf16(mlir::ValueRange wide);
 
 private:
   mlir::Type shaped(mlir::Type element) const {

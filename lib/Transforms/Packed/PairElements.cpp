@@ -186,8 +186,8 @@ bool PairedFunction::plan() {
     if (auto generic = dyn_cast<linalg::GenericOp>(op); generic && !planOp(generic))
       return false;
     auto fill = dyn_cast<linalg::FillOp>(op);
-    bool isAlone = fill && llvm::hasSingleElement(fill.getOutputs()[0].getUses());
-    if (isAlone && isPacked(fill.getOutputs()[0].getType()))
+    bool isOnlyUse = fill && llvm::hasSingleElement(fill.getOutputs()[0].getUses());
+    if (isOnlyUse && isPacked(fill.getOutputs()[0].getType()))
       return false;
   }
   return checkArguments();
@@ -199,8 +199,8 @@ Value elementOf(OpBuilder &b, Location loc, Value pair, unsigned half, Type elem
   if (half)
     pair =
         arith::ShRUIOp::create(b, loc, pair, arith::ConstantOp::create(b, loc, b.getIntegerAttr(pair.getType(), bits)));
-  Value own = arith::TruncIOp::create(b, loc, b.getIntegerType(bits), pair);
-  return element == own.getType() ? own : arith::BitcastOp::create(b, loc, element, own).getResult();
+  Value integer = arith::TruncIOp::create(b, loc, b.getIntegerType(bits), pair);
+  return element == integer.getType() ? integer : arith::BitcastOp::create(b, loc, element, integer).getResult();
 }
 
 Value pairOf(OpBuilder &b, Location loc, Value first, Value second) {
@@ -294,11 +294,11 @@ void PairedFunction::rewrite() {
 
 void quern::pairElements(ModuleOp module) {
   std::vector<PairedFunction> functions;
-  const bool haveOwnArguments = static_cast<bool>(attrOf<ProgramAttr>(module));
+  const bool isProgram = static_cast<bool>(attrOf<ProgramAttr>(module));
   for (auto function : module.getOps<func::FuncOp>()) {
     if (!llvm::any_of(function.getArgumentTypes(), isPacked) || functions.emplace_back(function).plan())
       continue;
-    if (!haveOwnArguments)
+    if (!isProgram)
       return;
     functions.pop_back();
   }

@@ -50,25 +50,26 @@ void quern::bindSharedBuffers(func::FuncOp kernel, int64_t end) {
   if (!bytes)
     return;
   llvm::BitVector bound(kernel.getNumArguments());
-  int own = -1;
+  int sharedArgument = -1;
   for (unsigned i = 0; i < kernel.getNumArguments(); ++i) {
     bound[i] = offsetOf(kernel, i).has_value();
     if (kernel.getArgAttrOfType<UnitAttr>(i, attr::shared))
-      own = static_cast<int>(i);
+      sharedArgument = static_cast<int>(i);
   }
   OpBuilder builder = OpBuilder::atBlockBegin(&kernel.getBody().front());
   Location loc = kernel.getLoc();
   auto flat = MemRefType::get({ShapedType::kDynamic}, builder.getI8Type());
   auto index = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, loc, value); };
-  if (own < 0) {
-    own = bound.find_last() + 1;
-    (void)kernel.insertArgument(
-        own, flat, builder.getDictionaryAttr(builder.getNamedAttr(attr::shared, builder.getUnitAttr())), loc);
+  if (sharedArgument < 0) {
+    sharedArgument = bound.find_last() + 1;
+    (void)kernel.insertArgument(sharedArgument, flat,
+                                builder.getDictionaryAttr(builder.getNamedAttr(attr::shared, builder.getUnitAttr())),
+                                loc);
     bound.resize(kernel.getNumArguments());
     // Arguments after the new one have moved, but none of them is bound.
   } else {
     int64_t rest = attrOf<KernelAttr>(kernel).getSharedBytes();
-    Value all = kernel.getArgument(own),
+    Value all = kernel.getArgument(sharedArgument),
           view = memref::ViewOp::create(builder, loc, flat, all, index(end), index(rest));
     all.replaceAllUsesExcept(view, view.getDefiningOp());
     bytes = end + rest;
@@ -77,7 +78,7 @@ void quern::bindSharedBuffers(func::FuncOp kernel, int64_t end) {
     Value buffer = kernel.getArgument(i);
     auto type = cast<MemRefType>(buffer.getType());
     auto viewAs = [&](MemRefType as) -> Value {
-      return memref::ViewOp::create(builder, loc, as, kernel.getArgument(own), index(*offsetOf(kernel, i)),
+      return memref::ViewOp::create(builder, loc, as, kernel.getArgument(sharedArgument), index(*offsetOf(kernel, i)),
                                     ValueRange());
     };
     if (type.getLayout().isIdentity()) {

@@ -15,7 +15,7 @@ namespace {
 /// Intrinsics that multiply pairs of 16-bit integers and add the products, for a register.
 struct HalfDot {
   int64_t lanes;
-  CpuIsa least;
+  CpuIsa minIsa;
   StringLiteral name;
 };
 constexpr HalfDot halfDots[] = {{16, CpuIsa::Avx512, "llvm.x86.avx512.pmaddw.d.512"},
@@ -40,8 +40,8 @@ public:
         std::swap(first, second);
       return call("llvm.x86.avx512.vpdpbusd.512", op.getResultType(), {op.getAcc(), first, second});
     }
-    const auto *half =
-        llvm::find_if(halfDots, [&](const HalfDot &own) { return own.lanes == dot.lanes && target.has(own.least); });
+    const auto *half = llvm::find_if(
+        halfDots, [&](const HalfDot &known) { return known.lanes == dot.lanes && target.has(known.minIsa); });
     if (dot.element().isInteger(16) && sum.isInteger(32) && dot.packed == 2 && !dot.isFirstOne && dot.isFirstSigned &&
         dot.isSecondSigned && half != std::end(halfDots))
       return arith::AddIOp::create(b, loc, op.getAcc(),
@@ -81,8 +81,9 @@ private:
 
 } // namespace
 
-Value x86Dot(vector::ContractionOp op, const PackedDot &dot, const Target &target, llvm::DenseMap<Value, Value> &made) {
-  return Expansion(op, dot, made).expand(target);
+Value x86Dot(vector::ContractionOp op, const PackedDot &dot, const Target &target,
+             llvm::DenseMap<Value, Value> &cache) {
+  return Expansion(op, dot, cache).expand(target);
 }
 
 } // namespace quern

@@ -67,13 +67,13 @@ void release(OpBuilder &b, Location loc) { call(b, loc, "tilerelease", {}); }
 void clear(OpBuilder &b, Location loc, int64_t matrix) { call(b, loc, "tilezero", {number(b, loc, matrix)}); }
 
 void load(OpBuilder &b, Location loc, int64_t matrix, MatrixPlace from, Value stride) {
-  Value apart = arith::IndexCastOp::create(b, loc, b.getI64Type(), stride);
-  call(b, loc, "tileloadd64", {number(b, loc, matrix), pointerTo(b, loc, from), apart});
+  Value strideI64 = arith::IndexCastOp::create(b, loc, b.getI64Type(), stride);
+  call(b, loc, "tileloadd64", {number(b, loc, matrix), pointerTo(b, loc, from), strideI64});
 }
 
 void store(OpBuilder &b, Location loc, int64_t matrix, MatrixPlace to, Value stride) {
-  Value apart = arith::IndexCastOp::create(b, loc, b.getI64Type(), stride);
-  call(b, loc, "tilestored64", {number(b, loc, matrix), pointerTo(b, loc, to), apart});
+  Value strideI64 = arith::IndexCastOp::create(b, loc, b.getI64Type(), stride);
+  call(b, loc, "tilestored64", {number(b, loc, matrix), pointerTo(b, loc, to), strideI64});
 }
 
 void multiply(OpBuilder &b, Location loc, Elements elements, int64_t sums, int64_t lhs, int64_t rhs) {

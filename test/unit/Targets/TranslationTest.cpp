@@ -46,8 +46,8 @@ protected:
   void expectUnknown(const std::string &text) {
     OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
     ASSERT_TRUE(module);
-    llvm::LLVMContext own;
-    EXPECT_FALSE(translateKernels(*module, own));
+    llvm::LLVMContext llvmContext;
+    EXPECT_FALSE(translateKernels(*module, llvmContext));
   }
 
   MLIRContext context;

@@ -178,7 +178,7 @@ template <typename T> void checkFunction(const Function &f) {
 /// which is taken as at least 512 times the smallest normal number: a factor of a smaller term may be denormal. Where
 /// the derivative exceeds an eighth of that number's reciprocal, the result may be infinite.
 template <typename T> void checkDerivative(const Function &f) {
-  constexpr Wide epsilon = std::numeric_limits<T>::epsilon(), least = std::numeric_limits<T>::min();
+  constexpr Wide epsilon = std::numeric_limits<T>::epsilon(), minNormal = std::numeric_limits<T>::min();
   auto body = [&](mlir::OpBuilder &b, mlir::Location loc, mlir::Value x) {
     mlir::Value one = mlir::arith::ConstantOp::create(b, loc, b.getFloatAttr(x.getType(), 1));
     return emitEltwiseBackward(b, loc, f.alg, f.alpha, f.beta, x, one);
@@ -190,11 +190,11 @@ template <typename T> void checkDerivative(const Function &f) {
       return 0.0;
     if (!std::isfinite(y))
       return std::isinf(y) && std::signbit(y) == std::signbit(derivative.value) &&
-                     std::fabs(derivative.value) > 1 / (8 * least)
+                     std::fabs(derivative.value) > 1 / (8 * minNormal)
                  ? 0.0
                  : HUGE_VAL;
     return static_cast<double>(std::fabs(y - derivative.value) /
-                               (epsilon * std::max(derivative.magnitude, 512 * least)));
+                               (epsilon * std::max(derivative.magnitude, 512 * minNormal)));
   };
   check<T>("derivative of " + describe(f), body, errorOf, 4);
 }

@@ -160,7 +160,7 @@ TEST(ExpandNarrowFloats, narrowsPairsWithOneRounding) {
 
 /// The result of a lane must not depend on other lanes, which may be padding: a denormal in any lane selects another
 /// path for the whole vector.
-TEST(ExpandNarrowFloats, narrowsNanToTheSameBitsBesideADenormal) {
+TEST(ExpandNarrowFloats, narrowsNanToTheSameBitsNextToADenormal) {
   if (!canRun("avx512_core_bf16"))
     return;
   for (int lanes : {16, 32, 48, 64}) {
@@ -169,14 +169,14 @@ TEST(ExpandNarrowFloats, narrowsNanToTheSameBitsBesideADenormal) {
     std::vector<float> x(VectorKernel::chunk);
     for (size_t i = 0; i < x.size(); ++i)
       x[i] = std::bit_cast<float>((i & 1 ? 0x7f800001u : 0xff800001u) + static_cast<uint32_t>(i * 123457 % 0x7fffff));
-    std::vector<uint16_t> alone, beside;
+    std::vector<uint16_t> alone, nextToDenormal;
     kernel.run(x, alone);
     for (size_t i = 0; i < x.size(); i += 16)
       x[i] = 1e-40f;
-    kernel.run(x, beside);
+    kernel.run(x, nextToDenormal);
     for (size_t i = 0; i < x.size(); ++i)
       if (i % 16)
-        ASSERT_EQ(alone[i], beside[i]) << std::hex << std::bit_cast<uint32_t>(x[i]);
+        ASSERT_EQ(alone[i], nextToDenormal[i]) << std::hex << std::bit_cast<uint32_t>(x[i]);
   }
 }
 

@@ -85,25 +85,25 @@ Result<void> requireProfiling(const Stream &stream) {
 }
 
 void deliver(const Event &event, quern_listener_t listener, void *context) {
-  quern_event_t told{};
-  told.kind = event.kind;
-  told.ns = event.ns;
+  quern_event_t cEvent{};
+  cEvent.kind = event.kind;
+  cEvent.ns = event.ns;
   if (event.primitive) {
-    wrap(&event.primitive->descriptor(), &told.primitive_desc);
-    wrap(event.primitive, &told.primitive);
-    told.origin = event.origin;
+    wrap(&event.primitive->descriptor(), &cEvent.primitive_desc);
+    wrap(event.primitive, &cEvent.primitive);
+    cEvent.origin = event.origin;
   }
   const PrimitiveDescObject specialized{event.problem};
   if (event.problem) {
-    wrap(&specialized, &told.primitive_desc);
-    told.origin = event.origin;
+    wrap(&specialized, &cEvent.primitive_desc);
+    cEvent.origin = event.origin;
   }
-  told.nargs = static_cast<int>(event.arguments.size());
-  told.args = event.arguments.data();
-  told.status = toC<quern_status_t>(event.status);
-  told.function = event.function;
-  told.message = event.message;
-  listener(context, &told);
+  cEvent.nargs = static_cast<int>(event.arguments.size());
+  cEvent.args = event.arguments.data();
+  cEvent.status = toC<quern_status_t>(event.status);
+  cEvent.function = event.function;
+  cEvent.message = event.message;
+  listener(context, &cEvent);
 }
 
 } // namespace

@@ -62,9 +62,9 @@ public:
     }
     numbers.bound = program.fixedNumbers();
     if (!program.isPlain() && !numbers.bound) {
-      numbers.ownBound.resize(program.numberCount());
-      QUERN_RETURN_IF_ERROR(program.bind(numbers.sizes, nullptr, numbers.ownBound.data()));
-      numbers.bound = numbers.ownBound.data();
+      numbers.boundNumbers.resize(program.numberCount());
+      QUERN_RETURN_IF_ERROR(program.bind(numbers.sizes, nullptr, numbers.boundNumbers.data()));
+      numbers.bound = numbers.boundNumbers.data();
     }
     return numbers;
   }
@@ -72,7 +72,7 @@ public:
   const int64_t *sizes = nullptr, *bound = nullptr; ///< `bound` is null for a plain program
 
 private:
-  std::vector<int64_t> allSizes, ownBound; // the object is moved, not copied, so the pointers stay valid
+  std::vector<int64_t> allSizes, boundNumbers; // the object is moved, not copied, so the pointers stay valid
 };
 
 Result<int64_t> sharedBytesOf(const Executable &executable, const LaunchNumbers &numbers) {

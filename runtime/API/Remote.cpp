@@ -22,9 +22,9 @@ quern_status_t quern_set_remote_cache(const quern_remote_cache_t *remote) noexce
     QUERN_REQUIRE("remote", remote);
     if (remote->milliseconds < 0)
       return invalidArguments("milliseconds is ", remote->milliseconds, "; it must be at least 0");
-    constexpr int most = RemoteConfig::maxMilliseconds;
-    if (remote->wait_milliseconds < -1 || remote->wait_milliseconds > most)
-      return invalidArguments("wait_milliseconds is ", remote->wait_milliseconds, "; it must be -1 to ", most);
+    constexpr int max = RemoteConfig::maxMilliseconds;
+    if (remote->wait_milliseconds < -1 || remote->wait_milliseconds > max)
+      return invalidArguments("wait_milliseconds is ", remote->wait_milliseconds, "; it must be -1 to ", max);
     QUERN_ASSIGN_OR_RETURN(RemoteConfig config, RemoteConfig::fromEnvironment());
     const auto take = [](std::string &text, const char *given) { text = given ? given : text; };
     take(config.servers, remote->servers);

@@ -90,10 +90,10 @@ Result<void> createRnn(quern_primitive_desc_t *handle, quern_engine_t engine, co
 }
 
 /// Copies the structure of a caller that may have been compiled with another version of the header. Missing fields
-/// become zero. Fails if it has additional fields that are not zero, or less than `least` bytes.
-template <typename Rnn> Result<Rnn> read(const Rnn *given, size_t least, const char *type) {
+/// become zero. Fails if it has additional fields that are not zero, or less than `minSize` bytes.
+template <typename Rnn> Result<Rnn> read(const Rnn *given, size_t minSize, const char *type) {
   constexpr size_t known = sizeof(Rnn);
-  if (given->size < least || given->size % alignof(Rnn) != 0) // or the last pointer would be a part of one
+  if (given->size < minSize || given->size % alignof(Rnn) != 0) // or the last pointer would be a part of one
     return invalidArguments("size is ", given->size, "; ", type, " has ", known, " bytes");
   const char *bytes = reinterpret_cast<const char *>(given);
   if (given->size > known && std::any_of(bytes + known, bytes + given->size, [](char byte) { return byte != 0; }))

@@ -132,9 +132,9 @@ void printHeader() {
   quern_get_num_threads(&threads);
   std::string lines = start + "info,oneDNN v" + std::to_string(version.major) + "." + std::to_string(version.minor) +
                       "." + std::to_string(version.patch) + " (commit " + version.hash + ")\n";
-  const quern_version_t &own = *quern_version();
-  lines += start + "info,Quern v" + std::to_string(own.major) + "." + std::to_string(own.minor) + "." +
-           std::to_string(own.patch) + "\n";
+  const quern_version_t &quernVersion = *quern_version();
+  lines += start + "info,Quern v" + std::to_string(quernVersion.major) + "." + std::to_string(quernVersion.minor) +
+           "." + std::to_string(quernVersion.patch) + "\n";
   lines +=
       start + "info,cpu,runtime:" + dnnl_runtime2str(version.cpu_runtime) + ",nthr:" + std::to_string(threads) + "\n";
   lines += start + "info,cpu,isa:" + nameOfIsa() + "\n";

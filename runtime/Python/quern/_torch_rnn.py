@@ -101,9 +101,9 @@ def run_chunks(directions, x, h, c, lengths, steps, workspace=None):
     chunks = chunks_of(steps, x.shape[0], directions[0].worth(workspace is not None))
     clear_outside(chunks, y)
     for at, direction in enumerate(directions):
-        own = None if workspace is None else workspace.chunk(len(directions))[at]
+        part = None if workspace is None else workspace.chunk(len(directions))[at]
         direction.forward(chunks, x, h[at], None if c is None else c[at], lengths,
-                          y[:, :, at * size:(at + 1) * size], own)
+                          y[:, :, at * size:(at + 1) * size], part)
     return y, h, c
 
 

@@ -163,8 +163,8 @@ class Direction:
                     bindings += [(RNN_INDEX["src_" + name], view, False, False),
                                  (RNN_INDEX["dst_" + name], view, True, False)]
             if workspace is not None:
-                own, offset = self._workspace_of(workspace, offset, chunk)
-                bindings.append((WORKSPACE, own, True, False))
+                chunk_workspace, offset = self._workspace_of(workspace, offset, chunk)
+                bindings.append((WORKSPACE, chunk_workspace, True, False))
             kernel.execute(bindings)
 
     def backward(self, chunks, x, h, c, lengths, y, workspace, dy, dh, dc, gradients):
@@ -182,14 +182,14 @@ class Direction:
                                if name != "src_layer")]
         kept, offset, before = [], 0, None
         for chunk in self._in_order(chunks):
-            own, offset = self._workspace_of(workspace, offset, chunk)
-            kept.append((chunk, own, self._start(h, c, y, before, chunk)))
-            before = chunk, own
-        for (begin, end, count), own, starts in reversed(kept):
+            chunk_workspace, offset = self._workspace_of(workspace, offset, chunk)
+            kept.append((chunk, chunk_workspace, self._start(h, c, y, before, chunk)))
+            before = chunk, chunk_workspace
+        for (begin, end, count), chunk_workspace, starts in reversed(kept):
             def view(array, begin=begin, end=end, count=count):
                 return array[begin:end, :count]
             bindings = [*fixed, (RNN_INDEX["src_layer"], view(x), False, False),
-                        (RNN_INDEX["dst_layer"], view(y), False, False), (WORKSPACE, own, False, False),
+                        (RNN_INDEX["dst_layer"], view(y), False, False), (WORKSPACE, chunk_workspace, False, False),
                         (RNN_INDEX["diff_dst_layer"], view(dy), False, False),
                         (RNN_INDEX["seq_lengths"], lengths[:count] - begin, False, False)]
             if "src_layer" in gradients:
@@ -213,13 +213,14 @@ class Direction:
         layer."""
         h, c = h[:chunk.count].clone(), None if c is None else c[:chunk.count].clone()
         if before:
-            (begin, end, count), own = before
+            (begin, end, count), chunk_workspace = before
             count = min(count, chunk.count)
             h[:count] = y[begin if self.is_reverse else end - 1, :count]
             if c is not None:
                 steps, size = end - begin, before[0].count * self.hidden
                 offset = 64 + _aligned(steps * size * self.gates * 4)
-                cells = own[offset:offset + steps * size * 4].view(torch.float32).view(steps, -1, self.hidden)
+                cells = chunk_workspace[offset:offset + steps * size * 4].view(torch.float32)
+                cells = cells.view(steps, -1, self.hidden)
                 c[:count] = cells[0 if self.is_reverse else -1, :count]
         return h[None, None], None if c is None else c[None, None]
 

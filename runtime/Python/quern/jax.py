@@ -218,9 +218,9 @@ def _mappable_forward(parameters, training):
             fixed = {name: array for name, array in arrays.items() if not are_mapped[name]}
             results = jax.lax.map(lambda some: function({name: (fixed | some)[name] for name in arrays}), varying)
         else:
-            together = {name: _merged(size, name, array, are_mapped[name]) if name in _STATES else array
-                        for name, array in arrays.items()}
-            results = {name: _split(size, name, array) for name, array in mapped(together).items()}
+            merged = {name: _merged(size, name, array, are_mapped[name]) if name in _STATES else array
+                      for name, array in arrays.items()}
+            results = {name: _split(size, name, array) for name, array in mapped(merged).items()}
         return results, jax.tree.map(lambda _: True, results)
     return mapped
 

@@ -151,14 +151,14 @@ class Problem:
     def arguments(self):
         """The arguments of the kernel: a list of Argument, inputs first."""
         primitive, found = self.primitive, []
-        for index, is_output in self._taken():
+        for index, is_output in self._argument_indices():
             layout = self._descriptor.layout(index)
             plain = layout.plain
             found.append(Argument(name_of(index, primitive), index, is_output, layout.type, layout.dims,
                                   plain.text.rpartition(":")[2] if plain else "blocked"))
         return found
 
-    def _taken(self):
+    def _argument_indices(self):
         """Returns (index, whether it is written) of each argument.
 
         For forward problems without attributes, these are the tensors of the problem. Other problems query the kernel,
@@ -171,8 +171,8 @@ class Problem:
         several = range(MULTIPLE_SRC, MULTIPLE_SRC + 1024) if head[0] in ("sum", "concat") else ()
         there = [*itertools.takewhile(self._descriptor.layout, several),
                  *(index for index in known if index != SCRATCHPAD and self._descriptor.layout(index))]
-        taken = [(index, known.get(index, "src").startswith("dst") or index == WORKSPACE) for index in there]
-        return sorted(taken, key=lambda argument: argument[1])
+        arguments = [(index, known.get(index, "src").startswith("dst") or index == WORKSPACE) for index in there]
+        return sorted(arguments, key=lambda argument: argument[1])
 
     # --- Its executions ---
 

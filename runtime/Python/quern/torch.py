@@ -232,9 +232,9 @@ class _Layers:
         for layer in range(self.num_layers):
             part = slice(layer * directions, (layer + 1) * directions)
             given = x, None if h is None else h[part], None if c is None else c[part], lengths
-            x, own_h, own_c = self._run_frozen(layer, *given, steps) if is_frozen else self._run_layer(layer, *given)
-            last_h.append(own_h)
-            last_c.append(own_c)
+            x, new_h, new_c = self._run_frozen(layer, *given, steps) if is_frozen else self._run_layer(layer, *given)
+            last_h.append(new_h)
+            last_c.append(new_c)
             if self.dropout and self.training and layer + 1 < self.num_layers:
                 x = torch.nn.functional.dropout(x, self.dropout, True)
         return x, *(None if states[0] is None else states[0] if len(states) == 1 else torch.cat(states)

@@ -189,8 +189,8 @@ void Array::release() {
 }
 
 /// Stores the strides in elements. Fails if they or the start are not multiples of an element.
-Array::Taken Array::place(void *data, int32_t rank, const int64_t *dims, const int64_t *byteStrides,
-                          int64_t elementBytes) {
+Array::Outcome Array::place(void *data, int32_t rank, const int64_t *dims, const int64_t *byteStrides,
+                            int64_t elementBytes) {
   if (rank > QUERN_MAX_NDIMS)
     failOnRank(rank);
   begin = data;
@@ -200,32 +200,32 @@ Array::Taken Array::place(void *data, int32_t rank, const int64_t *dims, const i
   // The strides and start of an empty array are irrelevant; NumPy sets its strides to 0.
   const bool isEmpty = std::find(dims, dims + rank, 0) != dims + rank;
   if (!isEmpty && reinterpret_cast<uintptr_t>(data) % static_cast<size_t>(elementBytes) != 0)
-    return Taken::OnlyACopy;
+    return Outcome::NeedsCopy;
   if (isEmpty || !byteStrides) {
     shape.setDense();
-    return Taken::Yes;
+    return Outcome::Described;
   }
   for (int32_t dim = 0; dim < rank; ++dim) {
     if (byteStrides[dim] < 0 || byteStrides[dim] % elementBytes != 0)
-      return Taken::OnlyACopy;
+      return Outcome::NeedsCopy;
     shape.strides[static_cast<size_t>(dim)] = byteStrides[dim] / elementBytes;
   }
-  return isNested(shape) ? Taken::Yes : Taken::OnlyACopy;
+  return isNested(shape) ? Outcome::Described : Outcome::NeedsCopy;
 }
 
-Array::Taken Array::takeBuffer(nb::handle object, Access access) {
+Array::Outcome Array::takeBuffer(nb::handle object, Access access) {
   if (!PyObject_CheckBuffer(object.ptr()))
-    return Taken::NotThisWay;
+    return Outcome::Unsupported;
   if (PyObject_GetBuffer(object.ptr(), &buffer, PyBUF_STRIDES | PyBUF_FORMAT) != 0) {
     PyErr_Clear();
-    return Taken::NotThisWay;
+    return Outcome::Unsupported;
   }
   hasBuffer = true;
   if (access == Access::Write && buffer.readonly)
     failOnReadOnly();
   shape.type = typeOfFormat(buffer.format, buffer.itemsize);
   if (shape.isAbsent() && buffer.format && *buffer.format == '>')
-    return Taken::OnlyACopy;
+    return Outcome::NeedsCopy;
   if (shape.isAbsent())
     failOnType(object);
   static_assert(sizeof(Py_ssize_t) == sizeof(int64_t));
@@ -233,19 +233,19 @@ Array::Taken Array::takeBuffer(nb::handle object, Access access) {
 }
 
 /// Takes a NumPy array whose type is known only by its name.
-Array::Taken Array::takeInterface(nb::handle object, Access access) {
+Array::Outcome Array::takeInterface(nb::handle object, Access access) {
   const nb::object type = nb::getattr(object, "dtype", nb::none());
   const nb::object name = nb::getattr(type, "name", nb::none());
   if (!nb::isinstance<nb::str>(name) || !nb::hasattr(object, "__array_interface__"))
-    return Taken::NotThisWay;
+    return Outcome::Unsupported;
   shape.type = typeOfName(nb::cast<nb::str>(name).c_str());
   if (shape.isAbsent())
-    return Taken::NotThisWay;
+    return Outcome::Unsupported;
   const auto interface = nb::cast<nb::dict>(object.attr("__array_interface__"));
   const auto data = nb::cast<nb::tuple>(interface["data"]);
   if (access == Access::Write && nb::cast<bool>(data[1]))
     failOnReadOnly();
-  held = nb::borrow(object);
+  memoryOwner = nb::borrow(object);
   const auto dims = nb::cast<nb::tuple>(interface["shape"]);
   const nb::object steps = interface["strides"];
   if (dims.size() > QUERN_MAX_NDIMS)
@@ -269,16 +269,16 @@ bool isNegative(nb::handle object) {
 
 /// Takes a PyTorch tensor, which the arguments of the call keep alive. A tensor that requires a gradient is rejected,
 /// as every other exporter rejects it.
-Array::Taken Array::takeExchange(nb::handle object) {
+Array::Outcome Array::takeExchange(nb::handle object) {
   const ExchangeApi *api = exchangeOf(Py_TYPE(object.ptr()));
   if (!api)
-    return Taken::NotThisWay;
+    return Outcome::Unsupported;
   if (nb::getattr(object, "requires_grad", nb::none()).ptr() == Py_True)
     fail(quern_invalid_arguments,
          "an array requires a gradient, which this function does not compute: detach() it, or call "
          "the function of quern.torch");
   if (isNegative(object))
-    return Taken::OnlyACopy;
+    return Outcome::NeedsCopy;
   nb::dlpack::dltensor tensor{};
   if (api->describe(object.ptr(), &tensor) != 0)
     throw nb::python_error();
@@ -292,7 +292,7 @@ Array::Taken Array::takeExchange(nb::handle object) {
     failOnType(object);
   if (tensor.ndim > QUERN_MAX_NDIMS)
     failOnRank(tensor.ndim);
-  held = nb::borrow(object);
+  memoryOwner = nb::borrow(object);
   const int64_t bytes = tensor.dtype.bits / 8;
   std::array<int64_t, QUERN_MAX_NDIMS> strides{};
   for (int32_t dim = 0; dim < tensor.ndim && tensor.strides; ++dim)
@@ -301,11 +301,11 @@ Array::Taken Array::takeExchange(nb::handle object) {
                tensor.strides ? strides.data() : nullptr, bytes);
 }
 
-Array::Taken Array::takeDlpack(nb::handle object, Access access) {
+Array::Outcome Array::takeDlpack(nb::handle object, Access access) {
   if (!nb::hasattr(object, "__dlpack__"))
-    return Taken::NotThisWay;
+    return Outcome::Unsupported;
   if (isNegative(object))
-    return Taken::OnlyACopy;
+    return Outcome::NeedsCopy;
   nb::ndarray<nb::ro> array;
   if (!nb::try_cast(object, array)) {
     object.attr("__dlpack__")(); // raises an exception with the reason
@@ -330,19 +330,19 @@ Array::Taken Array::takeDlpack(nb::handle object, Access access) {
     dims[dim] = static_cast<int64_t>(array.shape(dim));
     strides[dim] = array.stride(dim) * bytes;
   }
-  held = nb::cast(nb::ndarray<nb::ro>(array), nb::rv_policy::none);
+  memoryOwner = nb::cast(nb::ndarray<nb::ro>(array), nb::rv_policy::none);
   return place(const_cast<void *>(static_cast<const void *>(array.data())), rank, dims.data(), strides.data(), bytes);
 }
 
-Array::Taken Array::takeAnyWay(nb::handle object, Access access) {
-  Taken taken = takeBuffer(object, access);
-  if (taken == Taken::NotThisWay)
-    taken = takeExchange(object);
-  if (taken == Taken::NotThisWay)
-    taken = takeInterface(object, access);
-  if (taken == Taken::NotThisWay)
-    taken = takeDlpack(object, access);
-  return taken;
+Array::Outcome Array::takeAnyWay(nb::handle object, Access access) {
+  Outcome outcome = takeBuffer(object, access);
+  if (outcome == Outcome::Unsupported)
+    outcome = takeExchange(object);
+  if (outcome == Outcome::Unsupported)
+    outcome = takeInterface(object, access);
+  if (outcome == Outcome::Unsupported)
+    outcome = takeDlpack(object, access);
+  return outcome;
 }
 
 /// Copies an array that no descriptor fits with its framework; other objects are converted by NumPy.
@@ -363,7 +363,7 @@ void Array::takeCopy(nb::handle object, Access access) {
   if (access == Access::Read)
     target.reset();
   shape = Tensor();
-  if (takeAnyWay(copy, access) != Taken::Yes)
+  if (takeAnyWay(copy, access) != Outcome::Described)
     failOnType(copy);
 }
 
@@ -371,10 +371,10 @@ void Array::take(nb::handle object, Access access) {
   if (object.is_none())
     return;
   owner = frameworkOf(object);
-  const Taken taken = takeAnyWay(object, access);
-  if (taken == Taken::Yes)
+  const Outcome outcome = takeAnyWay(object, access);
+  if (outcome == Outcome::Described)
     return;
-  if (taken == Taken::NotThisWay && access == Access::Write)
+  if (outcome == Outcome::Unsupported && access == Access::Write)
     fail(quern_invalid_arguments, "out is not an array: it has neither the buffer protocol nor DLPack");
   takeCopy(object, access);
 }
@@ -382,7 +382,7 @@ void Array::take(nb::handle object, Access access) {
 void Array::finish() {
   if (!target.is_valid())
     return;
-  const nb::object source = hasBuffer ? nb::borrow(buffer.obj) : held;
+  const nb::object source = hasBuffer ? nb::borrow(buffer.obj) : memoryOwner;
   if (owner == Framework::Torch)
     target.attr("copy_")(source);
   else

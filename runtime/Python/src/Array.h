@@ -41,14 +41,14 @@ public:
 
 private:
   /// Result of an attempt to take an array by one of the interfaces.
-  enum class Taken : uint8_t { Yes, NotThisWay, OnlyACopy };
-  Taken takeBuffer(nanobind::handle object, Access access);
-  Taken takeInterface(nanobind::handle object, Access access);
-  Taken takeExchange(nanobind::handle object);
-  Taken takeDlpack(nanobind::handle object, Access access);
-  Taken takeAnyWay(nanobind::handle object, Access access);
+  enum class Outcome : uint8_t { Described, Unsupported, NeedsCopy };
+  Outcome takeBuffer(nanobind::handle object, Access access);
+  Outcome takeInterface(nanobind::handle object, Access access);
+  Outcome takeExchange(nanobind::handle object);
+  Outcome takeDlpack(nanobind::handle object, Access access);
+  Outcome takeAnyWay(nanobind::handle object, Access access);
   void takeCopy(nanobind::handle object, Access access);
-  Taken place(void *data, int32_t rank, const int64_t *dims, const int64_t *byteStrides, int64_t elementBytes);
+  Outcome place(void *data, int32_t rank, const int64_t *dims, const int64_t *byteStrides, int64_t elementBytes);
   void release();
 
   Tensor shape;
@@ -56,8 +56,8 @@ private:
   Framework owner = Framework::NumPy;
   bool hasBuffer = false;
   Py_buffer buffer{};
-  nanobind::object held;   ///< owner of the memory
-  nanobind::object target; ///< destination of finish(), if there is a copy
+  nanobind::object memoryOwner; ///< kept alive while its memory is used
+  nanobind::object target;      ///< destination of finish(), if there is a copy
 };
 
 /// Returns the framework by the module that defines the object's type.

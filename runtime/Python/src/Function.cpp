@@ -58,8 +58,8 @@ size_t hashOf(const std::vector<Tensor> &tensors) {
   return hash;
 }
 
-std::vector<int> takenOf(const std::vector<int> &inputs, const std::vector<CallPlan::Made> &results,
-                         std::vector<size_t> &positions) {
+std::vector<int> presentArguments(const std::vector<int> &inputs, const std::vector<CallPlan::Made> &results,
+                                  std::vector<size_t> &positions) {
   std::vector<int> indices;
   const auto add = [&](int index, size_t position) {
     if (index < 0)
@@ -76,8 +76,9 @@ std::vector<int> takenOf(const std::vector<int> &inputs, const std::vector<CallP
 
 } // namespace
 
-CallPlan::CallPlan(std::shared_ptr<Kernel> compiled, const std::vector<int> &inputs, const std::vector<Made> &made)
-    : kernel(std::move(compiled)), frames(*kernel, takenOf(inputs, made, positions)) {
+CallPlan::CallPlan(std::shared_ptr<CompiledKernel> compiled, const std::vector<int> &inputs,
+                   const std::vector<Made> &made)
+    : kernel(std::move(compiled)), frames(*kernel, presentArguments(inputs, made, positions)) {
   for (const auto &[index, type, shape] : made)
     results.push_back({index, typeFromName(type), shape,
                        index < 0 ? nb::object(nb::none()) : nb::object(frameworks().attr("numpy_dtype")(type))});
@@ -184,7 +185,7 @@ nb::object Function::call(const nb::args &arguments) {
 
 void bindFunctions(nb::module_ &module) {
   nb::class_<CallPlan>(module, "Plan")
-      .def(nb::init<std::shared_ptr<Kernel>, const std::vector<int> &, const std::vector<CallPlan::Made> &>(),
+      .def(nb::init<std::shared_ptr<CompiledKernel>, const std::vector<int> &, const std::vector<CallPlan::Made> &>(),
            nb::arg("kernel"), nb::arg("inputs"), nb::arg("results"))
       .def_ro("kernel", &CallPlan::kernel);
   nb::class_<Function>(module, "Function")

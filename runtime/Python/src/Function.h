@@ -12,7 +12,7 @@
 #define QUERN_PYTHON_FUNCTION_H
 
 #include "Array.h"
-#include "Kernel.h"
+#include "CompiledKernel.h"
 
 #include <list>
 #include <tuple>
@@ -36,12 +36,12 @@ public:
 
   /// `inputs` has the kernel's argument for each array of a call, `made` describes each result. If the argument is -1,
   /// the kernel does not have it, and the result is None.
-  CallPlan(std::shared_ptr<Kernel> compiled, const std::vector<int> &inputs, const std::vector<Made> &made);
+  CallPlan(std::shared_ptr<CompiledKernel> compiled, const std::vector<int> &inputs, const std::vector<Made> &made);
 
   /// Positions of the kernel's arguments among all inputs, followed by all results.
   std::vector<size_t> positions;
   std::vector<Result> results;
-  std::shared_ptr<Kernel> kernel;
+  std::shared_ptr<CompiledKernel> kernel;
   Frames frames;
 };
 

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Array.h"
-#include "Kernel.h"
+#include "CompiledKernel.h"
 #include "TorchPool.h"
 
 #include <nanobind/stl/optional.h>
@@ -62,7 +62,7 @@ Tensor makeTensor(const std::string &type, const std::vector<int64_t> &dims,
 }
 
 /// Runs a kernel. Arguments are (index, array, whether it is written, whether it is bytes in the kernel's layout).
-void execute(const Kernel &kernel, const nb::list &given) {
+void execute(const CompiledKernel &kernel, const nb::list &given) {
   std::vector<Array> arrays(given.size());
   Execution execution(kernel);
   quern_stream_t stream = cpuStream();
@@ -86,7 +86,7 @@ void execute(const Kernel &kernel, const nb::list &given) {
 }
 
 /// Returns the cache blob of a kernel.
-nb::bytes blobOf(const Kernel &kernel) {
+nb::bytes blobOf(const CompiledKernel &kernel) {
   size_t size = 0;
   check(quern_primitive_get_cache_blob(kernel.get(), &size, nullptr));
   std::vector<uint8_t> bytes(size);
@@ -100,9 +100,9 @@ Tensor describe(nb::handle object) {
   return array.tensor();
 }
 
-nb::list argumentsOf(const Kernel &kernel) {
+nb::list argumentsOf(const CompiledKernel &kernel) {
   nb::list list;
-  for (const Kernel::Argument &argument : kernel.arguments())
+  for (const CompiledKernel::Argument &argument : kernel.arguments())
     list.append(nb::make_tuple(argument.index, argument.isOutput));
   return list;
 }
@@ -155,10 +155,10 @@ void bindProblems(nb::module_ &module) {
                                const Tensor &dst) { return Descriptor::reorder(src.get(), memoryDescOf(dst).get()); })
       .def_prop_ro("text", &Descriptor::text)
       .def("layout", layoutOf);
-  nb::class_<Kernel>(module, "Kernel")
+  nb::class_<CompiledKernel>(module, "Kernel")
       .def(nb::init<const Descriptor &>())
       .def_prop_ro("arguments", argumentsOf)
-      .def_prop_ro("info", &Kernel::info)
+      .def_prop_ro("info", &CompiledKernel::info)
       .def_prop_ro("blob", blobOf)
       .def("execute", execute);
   module.def("describe", describe);

@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "TorchPool.h"
 
-#include "Kernel.h"
+#include "CompiledKernel.h"
 
 #include "quern/quern_threadpool.h"
 #include "quern/quern_threadpool_iface.hpp"

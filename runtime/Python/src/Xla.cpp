@@ -217,7 +217,7 @@ XLA_FFI_DEFINE_HANDLER(
     execute, run, ffi::Ffi::Bind().Ctx<ffi::State<XlaKernel>>().Ctx<ffi::ThreadPool>().RemainingArgs().RemainingRets());
 
 /// Returns true if XLA accepted a registration.
-bool isTaken(const XLA_FFI_Api *api, XLA_FFI_Error *error) {
+bool isAccepted(const XLA_FFI_Api *api, XLA_FFI_Error *error) {
   if (!error)
     return true;
   ffi::internal::DestroyError(api, error);
@@ -242,11 +242,11 @@ quern_status_t quern_xla_register(const XLA_FFI_Api *api) noexcept {
   if (!api)
     return quern_invalid_arguments;
   try {
-    if (!isTaken(api, ffi::Ffi::RegisterTypeId(api, "quern.kernel", &XlaKernel::id, &kernelInfo)))
+    if (!isAccepted(api, ffi::Ffi::RegisterTypeId(api, "quern.kernel", &XlaKernel::id, &kernelInfo)))
       return quern_invalid_arguments;
     const XLA_FFI_Handler_Bundle bundle = {quern_xla_instantiate, nullptr, nullptr, quern_xla_execute};
-    return isTaken(api, ffi::Ffi::RegisterStaticHandler(api, "quern", "Host", bundle)) ? quern_success
-                                                                                       : quern_invalid_arguments;
+    return isAccepted(api, ffi::Ffi::RegisterStaticHandler(api, "quern", "Host", bundle)) ? quern_success
+                                                                                          : quern_invalid_arguments;
   } catch (...) {
     return quern_out_of_memory;
   }

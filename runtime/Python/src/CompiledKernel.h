@@ -1,4 +1,4 @@
-//===- Kernel.h - Problems and their kernels --------------------*- C++ -*-===//
+//===- CompiledKernel.h - Problems and their kernels ------------*- C++ -*-===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -6,8 +6,8 @@
 // Wraps primitive descriptors and primitives of the CPU.
 //
 //===----------------------------------------------------------------------===//
-#ifndef QUERN_PYTHON_KERNEL_H
-#define QUERN_PYTHON_KERNEL_H
+#ifndef QUERN_PYTHON_COMPILEDKERNEL_H
+#define QUERN_PYTHON_COMPILEDKERNEL_H
 
 #include "Frame.h"
 #include "Tensor.h"
@@ -53,10 +53,10 @@ private:
 };
 
 /// A compiled problem. Any number of threads may run it.
-class Kernel {
+class CompiledKernel {
 public:
   /// Fetches or compiles the kernel, without the interpreter's lock.
-  explicit Kernel(const Descriptor &descriptor);
+  explicit CompiledKernel(const Descriptor &descriptor);
 
   struct Argument {
     int index;
@@ -76,7 +76,7 @@ private:
 /// One execution with the descriptors of the arrays, or the kernel's descriptors for buffers of bytes.
 class Execution {
 public:
-  explicit Execution(const Kernel &kernel) : kernel(kernel) {}
+  explicit Execution(const CompiledKernel &kernel) : kernel(kernel) {}
   void bind(int index, const Tensor &tensor, void *data);
   /// Binds a buffer of `bytes` bytes in the kernel's layout.
   void bindBytes(int index, void *data, size_t bytes);
@@ -85,7 +85,7 @@ public:
 
 private:
   void add(int index, const_quern_memory_desc_t desc, void *data);
-  const Kernel &kernel;
+  const CompiledKernel &kernel;
   std::vector<OwnedMemory> memories;
   std::vector<quern_exec_arg_t> arguments;
 };
@@ -94,7 +94,7 @@ private:
 class Frames {
 public:
   /// All arguments have the kernel's own descriptors.
-  Frames(const Kernel &kernel, std::vector<int> indices);
+  Frames(const CompiledKernel &kernel, std::vector<int> indices);
 
   /// Executes the kernel on `data`, which has a buffer for each index. Releases the interpreter's lock.
   void execute(void *const *data, quern_stream_t stream);
@@ -114,4 +114,4 @@ void bindProblems(nanobind::module_ &module);
 
 } // namespace quern::python
 
-#endif // QUERN_PYTHON_KERNEL_H
+#endif // QUERN_PYTHON_COMPILEDKERNEL_H

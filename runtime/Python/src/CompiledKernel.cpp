@@ -1,8 +1,8 @@
-//===- Kernel.cpp - Problems and their kernels ----------------------------===//
+//===- CompiledKernel.cpp - Problems and their kernels --------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "Kernel.h"
+#include "CompiledKernel.h"
 
 namespace nb = nanobind;
 
@@ -133,7 +133,7 @@ const_quern_memory_desc_t Descriptor::tensor(int arg) const {
   return desc && query<int>(desc, quern_query_ndims_s32) > 0 ? desc : nullptr;
 }
 
-Kernel::Kernel(const Descriptor &descriptor)
+CompiledKernel::CompiledKernel(const Descriptor &descriptor)
     : problem([&] {
         quern_primitive_desc_t copy = nullptr;
         check(quern_primitive_desc_clone(&copy, descriptor.get()));
@@ -149,8 +149,8 @@ Kernel::Kernel(const Descriptor &descriptor)
   handle.reset(made);
 }
 
-std::vector<Kernel::Argument> Kernel::arguments() const {
-  std::vector<Argument> taken;
+std::vector<CompiledKernel::Argument> CompiledKernel::arguments() const {
+  std::vector<Argument> result;
   int count = 0;
   quern_status_t status = quern_success;
   {
@@ -161,12 +161,12 @@ std::vector<Kernel::Argument> Kernel::arguments() const {
   for (int position = 0; position < count; ++position) {
     int index = 0, isOutput = 0;
     check(quern_primitive_get_launch_argument(handle.get(), position, &index, &isOutput, nullptr));
-    taken.push_back({index, isOutput != 0});
+    result.push_back({index, isOutput != 0});
   }
-  return taken;
+  return result;
 }
 
-nb::dict Kernel::info() const {
+nb::dict CompiledKernel::info() const {
   quern_primitive_info_t info{};
   check(quern_primitive_get_info(handle.get(), &info));
   nb::dict result;
@@ -215,7 +215,7 @@ void Execution::run(quern_stream_t stream) {
   check(status);
 }
 
-Frames::Frames(const Kernel &kernel, std::vector<int> indices)
+Frames::Frames(const CompiledKernel &kernel, std::vector<int> indices)
     : primitive(kernel.get()), problem(kernel.descriptor()), indices(std::move(indices)) {}
 
 Frame Frames::take() {

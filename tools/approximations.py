@@ -17,36 +17,36 @@ from mpmath import atanh, chebyfit, erf, erfc, exp, mp, mpf, pi, sqrt
 mp.dps = 60
 
 
-def mills(k, reach, terms):
-    """Returns ½·erfc(x/√2)·exp(x²/2)·(x + k) as a function of t = (x - k) / (x + k), x <= reach, and its range."""
+def mills(k, limit, terms):
+    """Returns ½·erfc(x/√2)·exp(x²/2)·(x + k) as a function of t = (x - k) / (x + k), x <= limit, and its range."""
     def f(t):
         x = k * (1 + t) / (1 - t)
         return erfc(x / sqrt(mpf(2))) * exp(x * x / 2) / 2 * (x + k)
-    return f, [mpf(-1), mpf(reach - k) / (reach + k)], terms
+    return f, [mpf(-1), mpf(limit - k) / (limit + k)], terms
 
 
-def scaledErfc(k, reach, terms):
+def scaledErfc(k, limit, terms):
     """Like mills(), for erfc(x)·exp(x²)·(x + k)."""
     def f(t):
         x = k * (1 + t) / (1 - t)
         return erfc(x) * exp(x * x) * (x + k)
-    return f, [mpf(-1), mpf(reach - k) / (reach + k)], terms
+    return f, [mpf(-1), mpf(limit - k) / (limit + k)], terms
 
 
-def erfSeries(reach, terms):
+def erfSeries(limit, terms):
     """Returns erf(x) / x - 1 as a function of x², and its range."""
     def f(z):
         return (2 / sqrt(pi) if z == 0 else erf(sqrt(z)) / sqrt(z)) - 1
-    return f, [mpf(0), mpf(reach) ** 2], terms
+    return f, [mpf(0), mpf(limit) ** 2], terms
 
 
 def logSeries(terms):
     """Returns (log((1 + s) / (1 - s)) - 2s - ⅔s³) / s⁵ as a function of s² for (1 + s) / (1 - s) in [√½, √2]."""
-    reach = (sqrt(mpf(2)) - 1) / (sqrt(mpf(2)) + 1)
+    limit = (sqrt(mpf(2)) - 1) / (sqrt(mpf(2)) + 1)
     def f(z):
         s = sqrt(z)
         return mpf(2) / 5 if z < mpf(10) ** -20 else (2 * atanh(s) - 2 * s - 2 * s**3 / 3) / s**5
-    return f, [mpf(0), reach**2], terms
+    return f, [mpf(0), limit**2], terms
 
 
 TABLE = {

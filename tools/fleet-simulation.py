@@ -164,8 +164,8 @@ def main():
           f"bound {options.bound:g} ms, patience {options.patience:g} ms, seed {options.seed}")
     print(f"maximum requests per second {max(fleet.server.requests.values())}")
     print(f"maximum bytes per second    {max(fleet.server.bytes.values()) / 1e6:.1f} MB")
-    most = options.hosts * options.processes * options.kernels
-    print(f"compilations in the fleet   {sum(fleet.compilations)} of {most}, "
+    max_compilations = options.hosts * options.processes * options.kernels
+    print(f"compilations in the fleet   {sum(fleet.compilations)} of {max_compilations}, "
           f"at most {max(fleet.compilations)} of one kernel")
     print(f"start of a process          median {at(0.5):.0f} ms, 99th percentile {at(0.99):.0f} ms; "
           f"without a server {cold + options.kernels * options.between:.0f} ms")

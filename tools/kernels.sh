@@ -76,7 +76,7 @@ countByValgrind() { # SET|FILE OPTION…
 
 # Uses the CPU's counter, or else Valgrind, or else time.
 instructions() {
-  local sets=() files=() jobs own=() whole messages status=0 ofProblems=
+  local sets=() files=() jobs rest=() whole messages status=0 ofProblems=
   jobs=$(nproc)
   for option in "$@"; do
     [[ $option != -* ]] || ofProblems=
@@ -84,7 +84,7 @@ instructions() {
       --problems) ofProblems=1 ;;
       --jobs=*) jobs=${option#--jobs=} ;;
       --cases=*) IFS=, read -ra sets <<< "${option#--cases=}" ;;
-      *) if [ -n "$ofProblems" ]; then files+=("$option"); else own+=("$option"); fi ;;
+      *) if [ -n "$ofProblems" ]; then files+=("$option"); else rest+=("$option"); fi ;;
     esac
   done
   if [ ${#files[@]} -gt 0 ]; then
@@ -94,7 +94,7 @@ instructions() {
     [ ${#sets[@]} -gt 0 ] || mapfile -t sets < <("$program" cost --list)
     whole=(--cases="$(IFS=, && echo "${sets[*]}")")
   fi
-  { messages=$("$program" cost "${whole[@]}" "${own[@]}" 2>&1 >&3) || status=$?; } 3>&1
+  { messages=$("$program" cost "${whole[@]}" "${rest[@]}" 2>&1 >&3) || status=$?; } 3>&1
   if [ $status != 3 ]; then # 3: no counter
     [ -z "$messages" ] || echo "$messages" >&2
     return $status
@@ -102,11 +102,11 @@ instructions() {
   if command -v valgrind > /dev/null; then
     export -f countByValgrind
     export program
-    printf '%s\n' "${sets[@]}" | xargs -P "$jobs" -I{} bash -c 'countByValgrind "$@"' - {} "${own[@]}" | sort
+    printf '%s\n' "${sets[@]}" | xargs -P "$jobs" -I{} bash -c 'countByValgrind "$@"' - {} "${rest[@]}" | sort
     return
   fi
   echo "tools/kernels.sh: $messages; no valgrind: microseconds of CPU instead, which vary by some per cent" >&2
-  "$program" cost --counter=seconds "${whole[@]}" "${own[@]}"
+  "$program" cost --counter=seconds "${whole[@]}" "${rest[@]}"
 }
 
 case $command in

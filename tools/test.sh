@@ -55,7 +55,7 @@ families=softmax,reorder,binary,eltwise,sum,concat,rnn # sets that have families
 jobs=$(nproc)
 passed=0
 failed=0
-apart=0
+uncompared=0
 lane=()
 if [ -z "$list" ]; then
   [ -n "$only" ] || rm -rf "$logs"
@@ -82,28 +82,28 @@ pick() {
 counts() {
   awk '
     /tests passed, [0-9]+ tests failed out of [0-9]+/ { good += $NF - $4; bad += $4; found = 1 }
-    /^[\t ]*[0-9]+ - .* \(Skipped\)$/ { good -= 1; apart += 1 }
-    /^ +(Unsupported|Skipped|Excluded) *: *[0-9]+/ { sub(/.*: */, ""); apart += $1 }
-    /^apart: [0-9]+/ { apart = $2 }
+    /^[\t ]*[0-9]+ - .* \(Skipped\)$/ { good -= 1; skipped += 1 }
+    /^ +(Unsupported|Skipped|Excluded) *: *[0-9]+/ { sub(/.*: */, ""); skipped += $1 }
+    /^apart: [0-9]+/ { skipped = $2 }
     /^ +(Passed|Expectedly Failed) *: *[0-9]+/ { sub(/.*: */, ""); good += $1; found = 1 }
     /^ +(Failed|Unexpectedly Passed|Unresolved|Timed Out) *: *[0-9]+/ { sub(/.*: */, ""); bad += $1; found = 1 }
     /^[0-9]+ passed, [0-9]+ failed/ { good = $1; bad = $3; found = 1 }
-    /^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped/ { apart += $5 }
-    END { if (found) print good + 0, bad + 0, apart + 0 }' "$1"
+    /^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped/ { skipped += $5 }
+    END { if (found) print good + 0, bad + 0, skipped + 0 }' "$1"
 }
 
 # execute KIND NAME COMMAND…: runs COMMAND with a separate log and disk cache, prints the line of the step and writes
 # its counts to a file. KIND `tests`: the log must end with counts; `one`: the step is one test.
 execute() {
-  local kind=$1 file=$2 name=$3 log good bad beside status word seconds cpu TIMEFORMAT='%1R %1U %1S'
+  local kind=$1 file=$2 name=$3 log good bad skipped status word seconds cpu TIMEFORMAT='%1R %1U %1S'
   shift 3
   log=$file.log
   { time QUERN_CACHE_DIR=$file.cache "$@" > "$log" 2>&1 < /dev/null; } 2> "$file.time"
   status=$?
-  good=0 bad=0 beside=0
+  good=0 bad=0 skipped=0
   if [ "$kind" = tests ]; then
-    read -r good bad beside <<< "$(counts "$log")"
-    good=${good:-0} bad=${bad:-0} beside=${beside:-0}
+    read -r good bad skipped <<< "$(counts "$log")"
+    good=${good:-0} bad=${bad:-0} skipped=${skipped:-0}
     [ $((good + bad)) -gt 0 ] || bad=1
     [ $status = 0 ] || [ "$bad" -gt 0 ] || bad=1
   else
@@ -113,14 +113,14 @@ execute() {
   [ "$bad" = 0 ] || word=FAILED
   read -r seconds cpu <<< "$(awk 'END { printf "%.1f %.1f", $1, $2 + $3 }' "$file.time")"
   printf '%-6s  %-46s %5d passed %4d failed %5d apart  %7s s  %7s s of CPU\n' \
-    "$word" "$name" "$good" "$bad" "$beside" "$seconds" "$cpu"
+    "$word" "$name" "$good" "$bad" "$skipped" "$seconds" "$cpu"
   if [ "$bad" != 0 ]; then
     echo "----- the end of ${log#"$root"/}"
     tail -n 40 "$log"
     echo "-----"
   fi
   rm -rf "$file.cache" "$file.time"
-  echo "$good $bad $beside" > "$file.counts"
+  echo "$good $bad $skipped" > "$file.counts"
 }
 
 # isWanted NAME: succeeds if this run has the step; with --list, prints its name and fails.
@@ -140,9 +140,9 @@ fileOf() {
 
 # add FILE: adds the counts of a step to the totals.
 add() {
-  local good bad beside
-  read -r good bad beside < "$1.counts"
-  passed=$((passed + good)) failed=$((failed + bad)) apart=$((apart + beside))
+  local good bad skipped
+  read -r good bad skipped < "$1.counts"
+  passed=$((passed + good)) failed=$((failed + bad)) uncompared=$((uncompared + skipped))
   rm -f "$1.counts"
 }
 
@@ -157,7 +157,7 @@ step() {
 
 # Starts a step, with the parameters of `step`, that uses about one core, concurrently with the following ones; at most
 # one per core. `join` prints their lines.
-beside() {
+startStep() {
   local file
   isWanted "$2" || return 0
   [ ${#lane[@]} -lt "$jobs" ] || finishFirst
@@ -343,7 +343,7 @@ installedOnArm64() {
 
 # finish: prints the totals and exits with the status.
 finish() {
-  [ -n "$list" ] || echo "apart: $apart (skipped, refused by a peer or a device, damaged lines and mistakes)"
+  [ -n "$list" ] || echo "apart: $uncompared (skipped, refused by a peer or a device, damaged lines and mistakes)"
   [ -n "$list" ] || echo "$passed passed, $failed failed"
   [ "$failed" = 0 ]
   exit
@@ -374,7 +374,7 @@ if [ -n "$onlyArm64" ]; then
 fi
 # shellcheck disable=SC2046
 step one "install what is missing" tools/deps.sh $(pick "" "--spirv-check --arm64" "--spirv-check --arm64")
-beside one "install peers" tools/peers.sh "${peers[@]}"
+startStep one "install peers" tools/peers.sh "${peers[@]}"
 step one "build release" build release all
 join
 step tests "format" tools/format.sh --check
@@ -434,52 +434,53 @@ step tests "conformance, seed of the day" conformance release "$every" \
 
 # Each of these steps uses about one core. The longest one starts first.
 # shellcheck disable=SC2046
-beside tests "hostile surroundings" tools/faults.sh $(pick --short --short "--full --most=20")
+startStep tests "hostile surroundings" tools/faults.sh $(pick --short --short "--full --most=20")
 if [ $mode = full ]; then
-  beside tests "pairs of tags" conformance release reorder-tags "${cells[@]}" --linker=orc
-  beside tests "cells of rnn" conformance release rnn "${cells[@]}" --linker=orc
-  beside tests "cells of rnn backward" conformance release rnn-backward "${cells[@]}" --linker=orc
-  beside tests "cells of eltwise" conformance release eltwise "${cells[@]}" --linker=orc
+  startStep tests "pairs of tags" conformance release reorder-tags "${cells[@]}" --linker=orc
+  startStep tests "cells of rnn" conformance release rnn "${cells[@]}" --linker=orc
+  startStep tests "cells of rnn backward" conformance release rnn-backward "${cells[@]}" --linker=orc
+  startStep tests "cells of eltwise" conformance release eltwise "${cells[@]}" --linker=orc
 else
-  beside tests "conformance of rnn" conformance release rnn "$(pick --count=100 --count=0 "")" --linker=orc
-  beside tests "conformance of rnn backward" conformance release rnn-backward \
+  startStep tests "conformance of rnn" conformance release rnn "$(pick --count=100 --count=0 "")" --linker=orc
+  startStep tests "conformance of rnn backward" conformance release rnn-backward \
     "$(pick --count=60 --count=240 "")" --linker=orc
-  beside tests "conformance of eltwise" conformance release eltwise "$(pick --count=200 --count=0 "")" --linker=orc
+  startStep tests "conformance of eltwise" conformance release eltwise "$(pick --count=200 --count=0 "")" --linker=orc
 fi
-beside tests "fuzzing of lines, at page ends" build/release/bin/tests/quern-fuzz text --seed="$daySeed" \
+startStep tests "fuzzing of lines, at page ends" build/release/bin/tests/quern-fuzz text --seed="$daySeed" \
   "$(pick --seconds=10 --seconds=60 --seconds=600)"
-beside tests "fuzzing of the C interface, at page ends" build/release/bin/tests/quern-fuzz api --seed="$daySeed" \
+startStep tests "fuzzing of the C interface, at page ends" build/release/bin/tests/quern-fuzz api --seed="$daySeed" \
   "$(pick --seconds=10 --seconds=60 --seconds=600)"
-beside one "quern run, RNNs of models" rnnsOfModels
+startStep one "quern run, RNNs of models" rnnsOfModels
 if [ $mode = default ]; then
-  beside tests "conformance of sum and concat" conformance release sum,concat --count=0 --linker=orc
-  beside tests "conformance of reorder, every pair" conformance release reorder --count=0 --linker=loader
+  startStep tests "conformance of sum and concat" conformance release sum,concat --count=0 --linker=orc
+  startStep tests "conformance of reorder, every pair" conformance release reorder --count=0 --linker=loader
 fi
-beside tests "conformance of softmax, device" onDevice conformance release softmax \
+startStep tests "conformance of softmax, device" onDevice conformance release softmax \
   "$(pick --count=20 --count=200 --count=0)" --linker=orc
-beside tests "conformance of reorder, device" onDevice conformance release reorder \
+startStep tests "conformance of reorder, device" onDevice conformance release reorder \
   "$(pick --count=40 --count=300 --count=0)" --linker=orc
-beside tests "conformance of rnn, device" onDevice conformance release rnn \
+startStep tests "conformance of rnn, device" onDevice conformance release rnn \
   "$(pick --count=15 --count=60 --count=300)" --linker=orc
-beside tests "conformance of rnn backward, device" onDevice conformance release rnn-backward \
+startStep tests "conformance of rnn backward, device" onDevice conformance release rnn-backward \
   "$(pick --count=10 --count=40 --count=200)" --linker=orc
-beside tests "conformance of all others, device" onDevice conformance release eltwise,binary,sum,concat,gemm \
+startStep tests "conformance of all others, device" onDevice conformance release eltwise,binary,sum,concat,gemm \
   "$(pick --count=10 --count=60 --count=300)" --linker=orc
-beside tests "conformance of softmax and reorder, as a GPU" onDeviceAsGpu conformance release softmax,reorder \
+startStep tests "conformance of softmax and reorder, as a GPU" onDeviceAsGpu conformance release softmax,reorder \
   "$(pick --count=10 --count=60 --count=600)" --linker=orc
-beside tests "an output on each other argument, device" onDevice conformance release \
+startStep tests "an output on each other argument, device" onDevice conformance release \
   "$every" "$(pick --count=5 --count=20 --count=120)" --aliases --linker=orc
-beside tests "functions in MLIR, device" onDevice python3 test/Linalg/Inputs/check_functions.py \
+startStep tests "functions in MLIR, device" onDevice python3 test/Linalg/Inputs/check_functions.py \
   --quern=build/release/bin/quern --jobs=1 test/Linalg/Corpus/*.mlir
-beside tests "random functions in MLIR, device" onDevice python3 test/Linalg/Inputs/random_functions.py \
+startStep tests "random functions in MLIR, device" onDevice python3 test/Linalg/Inputs/random_functions.py \
   --quern=build/release/bin/quern --seed="$daySeed" "$(pick --count=20 --count=40 --count=600)"
-beside one "quern run, device" onDevice build/release/bin/quern run -f test/problems/device.desc \
+startStep one "quern run, device" onDevice build/release/bin/quern run -f test/problems/device.desc \
   --check --repeat=1
-beside one "quern run, device as a GPU" onDeviceAsGpu build/release/bin/quern run -f test/problems/device.desc \
+startStep one "quern run, device as a GPU" onDeviceAsGpu build/release/bin/quern run -f test/problems/device.desc \
   --check --repeat=1
-beside tests "conformance of all others, as a GPU" onDeviceAsGpu conformance release \
+startStep tests "conformance of all others, as a GPU" onDeviceAsGpu conformance release \
   eltwise,binary,sum,concat,gemm,rnn "$(pick --count=5 --count=20 --count=200)" --linker=orc
-beside one "quern run, softmax of models" build/release/bin/quern run -f test/problems/softmax.desc --check --repeat=1
+startStep one "quern run, softmax of models" build/release/bin/quern run -f test/problems/softmax.desc --check \
+  --repeat=1
 join
 [ $mode = quick ] || shortOfArm64
 step tests "SPIR-V of any problem for any device" conformance release \

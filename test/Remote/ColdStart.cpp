@@ -27,7 +27,7 @@ namespace {
 
 /// Executes the problem and returns whether its result is correct and nothing was written elsewhere.
 Result<bool> isRight(const Device &device, const std::string &line) {
-  Result<Problem> problem = readProblem(line, device.target());
+  Result<ParsedProblem> problem = readProblem(line, device.target());
   if (!problem)
     return problem.takeError();
   Result<Kernel> kernel = Kernel::create(device, problem->text);

@@ -11,14 +11,14 @@
 
 namespace quern {
 
-TensorDesc taken(Result<TensorDesc> desc) {
+TensorDesc legalLayout(Result<TensorDesc> desc) {
   if (desc)
     return *desc;
   std::fprintf(stderr, "conformance: the generator drew an illegal layout: %s\n", desc.error().message.c_str());
   std::exit(4);
 }
 
-int64_t drawExtent(Random &random, int64_t most) {
+int64_t drawExtent(Random &random, int64_t max) {
   int64_t extent;
   switch (random.between(0, 5)) {
   case 0:
@@ -39,7 +39,7 @@ int64_t drawExtent(Random &random, int64_t most) {
   default:
     extent = random.pick<int64_t>({1, 2, 3, 5, 7, 10, 19, 21, 33, 100});
   }
-  return std::clamp<int64_t>(extent, 1, std::max<int64_t>(most, 1));
+  return std::clamp<int64_t>(extent, 1, std::max<int64_t>(max, 1));
 }
 
 TensorDesc drawPlain(Random &random, const Dims &dims, DataType type, PlainDraw draw) {
@@ -57,7 +57,7 @@ TensorDesc drawPlain(Random &random, const Dims &dims, DataType type, PlainDraw 
     if (draw.gaps && random.oneIn(2))
       stride += random.between(1, 5);
   }
-  TensorDesc desc = taken(TensorDesc::fromStrides(dims, type, strides));
+  TensorDesc desc = legalLayout(TensorDesc::fromStrides(dims, type, strides));
   if (draw.gaps && random.oneIn(2))
     desc.offset0 = random.between(1, 40);
   return desc;
@@ -75,7 +75,7 @@ TensorDesc drawBlocked(Random &random, const Dims &dims, DataType type, const Bl
   }
   for (const auto &[dim, size] : blocks)
     tag += std::to_string(size) + static_cast<char>('a' + dim);
-  return taken(TensorDesc::fromTag(dims, type, tag));
+  return legalLayout(TensorDesc::fromTag(dims, type, tag));
 }
 
 int64_t drawBlock(Random &random) { return random.pick<int64_t>({2, 4, 8, 8, 16, 16, 16, 32, 64, 3}); }
@@ -139,7 +139,7 @@ TensorDesc drawSubmemory(Random &random, const Dims &dims, DataType type, const 
   }
   TensorDesc parent = blocks.empty() ? drawPlain(random, whole, type, {random.oneIn(3), false, false})
                                      : drawBlocked(random, whole, type, blocks);
-  return taken(parent.submemory(dims, offsets));
+  return legalLayout(parent.submemory(dims, offsets));
 }
 
 TensorDesc drawOperand(Random &random, const Dims &dims, DataType type) {
@@ -163,10 +163,11 @@ RuntimeTensor drawRuntimeTensor(Random &random, const Dims &dims, const std::vec
   Dims openDims = dims;
   for (size_t d = 0; d < dims.size(); ++d)
     openDims[d] = isOpen[d] ? runtimeDim : dims[d];
-  RuntimeTensor drawn{taken(TensorDesc::fromTag(openDims, type, tag)), taken(TensorDesc::fromTag(dims, type, tag))};
+  RuntimeTensor drawn{legalLayout(TensorDesc::fromTag(openDims, type, tag)),
+                      legalLayout(TensorDesc::fromTag(dims, type, tag))};
   if (hasGaps) {
     drawn.actual = drawPlain(random, dims, type, {true, true, false});
-    drawn.open = taken(TensorDesc::fromStrides(openDims, type, drawn.actual.outerStrides()));
+    drawn.open = legalLayout(TensorDesc::fromStrides(openDims, type, drawn.actual.outerStrides()));
     for (size_t d = 0; d < dims.size(); ++d)
       drawn.open.strides[d] = random.oneIn(2) ? runtimeDim : drawn.open.strides[d];
   }

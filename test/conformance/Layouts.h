@@ -19,11 +19,11 @@ namespace quern {
 using Dims = std::vector<int64_t>;
 
 /// Returns a layout of the generator. An invalid one is a bug: the program prints it and exits.
-TensorDesc taken(Result<TensorDesc> desc);
+TensorDesc legalLayout(Result<TensorDesc> desc);
 
-/// Returns at most `most`: sizes around every vector width of every instruction set, and around the blocks of long
+/// Returns at most `max`: sizes around every vector width of every instruction set, and around the blocks of long
 /// sums.
-int64_t drawExtent(Random &random, int64_t most);
+int64_t drawExtent(Random &random, int64_t max);
 int drawDim(Random &random, const Dims &dims);
 
 struct PlainDraw {

@@ -48,7 +48,7 @@ bool isRoundedTwice(DataType type, double ours, double theirs) {
   return std::fabs(ours - theirs) <= epsilonOf(type) * std::max({std::fabs(ours), std::fabs(theirs), minNormal});
 }
 
-bool isBesideDomain(const PeerComparison &with, size_t element, double ours, double theirs) {
+bool isNanAtDomainEdge(const PeerComparison &with, size_t element, double ours, double theirs) {
   const std::vector<PostOp> &postOps = with.desc.attr.postOps;
   auto hasDomain = [](const PostOp &post) {
     return post.alg == Alg::EltwiseSqrt || post.alg == Alg::EltwiseLog || post.alg == Alg::EltwisePow;

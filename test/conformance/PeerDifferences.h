@@ -24,7 +24,7 @@ bool areOppositeEnds(DataType type, double ours, double theirs);
 bool isRoundedTwice(DataType type, double ours, double theirs);
 /// Returns true if only one side is NaN and a post-op before sqrt, log or pow is inaccurate, so that its value may be 0
 /// or have the other sign.
-bool isBesideDomain(const PeerComparison &with, size_t element, double ours, double theirs);
+bool isNanAtDomainEdge(const PeerComparison &with, size_t element, double ours, double theirs);
 /// In `ref` implementations, logistic maps NaN to 0.
 bool isLogisticOfNan(const PeerComparison &with, double ours, double theirs);
 /// In `jit` implementations, exp maps NaN to infinity.

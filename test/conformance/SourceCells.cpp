@@ -15,8 +15,8 @@ namespace quern {
 namespace {
 
 std::string textOf(const SourceCell &cell) {
-  return concat(nameOf(cell.from), "->", nameOf(cell.to), ", ", nameOf(cell.family), ", ",
-                sourceCounts[cell.count].least, " to ", sourceCounts[cell.count].most, " sources");
+  return concat(nameOf(cell.from), "->", nameOf(cell.to), ", ", nameOf(cell.family), ", ", sourceCounts[cell.count].min,
+                " to ", sourceCounts[cell.count].max, " sources");
 }
 
 } // namespace
@@ -49,8 +49,7 @@ void SourceCells::print(std::ostream &os) const {
     os << std::setw(11) << nameOf(family);
   os << '\n';
   for (int count = 0; count < static_cast<int>(std::size(sourceCounts)); ++count) {
-    os << std::setw(12) << std::left << concat(sourceCounts[count].least, " to ", sourceCounts[count].most)
-       << std::right;
+    os << std::setw(12) << std::left << concat(sourceCounts[count].min, " to ", sourceCounts[count].max) << std::right;
     for (SourceFamily family : families) {
       int64_t sum = 0;
       for (const auto &[cell, number] : counts)
@@ -72,7 +71,7 @@ std::vector<std::string> SourceCells::missing(int64_t cases) const {
 
 std::vector<DataType> drawTypes(Random &random, const SourceCell &cell) {
   const CountRange range = sourceCounts[cell.count];
-  std::vector<DataType> types(static_cast<size_t>(random.between(range.least, range.most)), cell.from);
+  std::vector<DataType> types(static_cast<size_t>(random.between(range.min, range.max)), cell.from);
   const bool isMixed = random.oneIn(3), hasOnlyIntegers = !isFloating(cell.from) && random.oneIn(2);
   for (size_t i = 1; i < types.size() && isMixed; ++i)
     types[i] = hasOnlyIntegers ? random.pick({DataType::S32, DataType::S8, DataType::U8})

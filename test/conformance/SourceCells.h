@@ -47,7 +47,7 @@ inline constexpr DataType sourceTypes[] = {DataType::F64,    DataType::F32,    D
                                            DataType::S8,     DataType::U8};
 
 struct CountRange {
-  int64_t least, most;
+  int64_t min, max;
 };
 inline constexpr CountRange sourceCounts[] = {{1, 1}, {2, 2}, {3, 6}, {7, 16}, {17, 40}};
 

@@ -78,13 +78,13 @@ namespace {
 uint64_t minMicroseconds(const std::vector<KernelRequest> &requests, int64_t repetitions) {
   uint64_t sum = 0;
   for (const KernelRequest &request : requests) {
-    uint64_t least = UINT64_MAX;
+    uint64_t min = UINT64_MAX;
     for (int64_t i = 0; i < repetitions; ++i) {
       const uint64_t before = threadMicroseconds();
       compileOne(request);
-      least = std::min(least, threadMicroseconds() - before);
+      min = std::min(min, threadMicroseconds() - before);
     }
-    sum += least;
+    sum += min;
   }
   return sum;
 }
@@ -96,17 +96,17 @@ namespace {
 /// Returns the groups that are measured together, with their names: each file of problems or, without files, each set.
 std::vector<std::pair<std::string, CorpusOptions>> partsOf(const CorpusOptions &options) {
   std::vector<std::pair<std::string, CorpusOptions>> parts;
-  CorpusOptions own = options;
-  own.sets.clear();
+  CorpusOptions part = options;
+  part.sets.clear();
   for (const std::string &file : options.files) {
-    own.files = {file};
-    parts.emplace_back(std::filesystem::path(file).stem(), own);
+    part.files = {file};
+    parts.emplace_back(std::filesystem::path(file).stem(), part);
   }
   if (!parts.empty())
     return parts;
   for (const std::string &set : options.sets) {
-    own.sets = {set};
-    parts.emplace_back(set, own);
+    part.sets = {set};
+    parts.emplace_back(set, part);
   }
   return parts;
 }
@@ -117,8 +117,8 @@ Result<void> printCosts(const CorpusOptions &options, Counter counter, int64_t r
   const HardwareCounter hardware;
   if (Result<void> checked = hardware.check(); counter == Counter::Hardware && !checked)
     return checked;
-  for (const auto &[set, own] : partsOf(options)) {
-    Result<std::vector<KernelRequest>> requests = corpusOf(own);
+  for (const auto &[set, part] : partsOf(options)) {
+    Result<std::vector<KernelRequest>> requests = corpusOf(part);
     if (!requests)
       return requests.takeError();
     for (const std::string &target : options.targets) // creates contexts and target machines

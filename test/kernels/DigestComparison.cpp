@@ -47,7 +47,7 @@ std::string outcomeOf(const KernelDigest &digest) {
 }
 
 void DigestComparison::add(const KernelDigest &before, const KernelDigest &after) {
-  Counts &own = counts[{primitiveOf(before), before.request.target}];
+  Counts &group = counts[{primitiveOf(before), before.request.target}];
   std::string what;
   auto compare = [&](bool isSame, int64_t &count, const char *name) {
     count += !isSame;
@@ -55,15 +55,15 @@ void DigestComparison::add(const KernelDigest &before, const KernelDigest &after
       what += concat(what.empty() ? "" : ", ", name);
   };
   if (before.isCompiled() && after.isCompiled()) {
-    compare(before.code == after.code, own.code, "code");
-    compare(before.plan == after.plan, own.plan, "plan");
-    compare(before.program == after.program, own.program, "program");
+    compare(before.code == after.code, group.code, "code");
+    compare(before.plan == after.plan, group.plan, "plan");
+    compare(before.program == after.program, group.program, "program");
   } else {
-    compare(outcomeOf(before) == outcomeOf(after), own.reason, "refusal");
+    compare(outcomeOf(before) == outcomeOf(after), group.reason, "refusal");
   }
   ++compared;
-  ++own.all;
-  own.different += !what.empty();
+  ++group.all;
+  group.different += !what.empty();
   if (!what.empty())
     differences.push_back({std::move(what), &before, &after});
 }
@@ -76,12 +76,12 @@ void DigestComparison::addSingle(const KernelDigest &digest, bool isOld) {
 bool DigestComparison::print(size_t shown, std::ostream &os) const {
   Table table({"primitive", "target", ">of", ">differ", ">code", ">plan", ">program", ">refusal"});
   int64_t different = 0;
-  for (const auto &[where, own] : counts) {
-    different += own.different;
-    if (own.different)
-      table.addRow({where.first, where.second, std::to_string(own.all), std::to_string(own.different),
-                    std::to_string(own.code), std::to_string(own.plan), std::to_string(own.program),
-                    std::to_string(own.reason)});
+  for (const auto &[where, group] : counts) {
+    different += group.different;
+    if (group.different)
+      table.addRow({where.first, where.second, std::to_string(group.all), std::to_string(group.different),
+                    std::to_string(group.code), std::to_string(group.plan), std::to_string(group.program),
+                    std::to_string(group.reason)});
   }
   os << different << " of " << compared << " kernels differ";
   if (onlyOld || onlyNew)

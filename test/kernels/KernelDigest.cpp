@@ -29,7 +29,7 @@ std::string programBytes(Artifact artifact) {
 }
 
 Result<void> compile(KernelDigest &digest) {
-  Result<Problem> problem = readProblem(digest.request.line, digest.request.target);
+  Result<ParsedProblem> problem = readProblem(digest.request.line, digest.request.target);
   if (!problem)
     return problem.takeError();
   Result<std::string> bytes = compileTo(problem->text, digest.request.target, quern_form_artifact);

@@ -157,13 +157,13 @@ struct KernelAccesses {
   /// Returns true if the assembly has no part of the access because its whole block is dropped, or because the end of
   /// the block, down to a store, is merged with that of another block.
   bool isRemoved(int64_t line) const {
-    const std::set<int64_t> &own = blocks.at(line);
-    if (own.size() != 1)
+    const std::set<int64_t> &lineBlocks = blocks.at(line);
+    if (lineBlocks.size() != 1)
       return false;
-    if (!keptBlocks.contains(*own.begin()))
+    if (!keptBlocks.contains(*lineBlocks.begin()))
       return true;
-    const std::vector<int64_t> &accesses = inBlock.at(*own.begin());
-    return endsInStore.contains(*own.begin()) &&
+    const std::vector<int64_t> &accesses = inBlock.at(*lineBlocks.begin());
+    return endsInStore.contains(*lineBlocks.begin()) &&
            std::none_of(std::find(accesses.begin(), accesses.end(), line), accesses.end(),
                         [&](int64_t access) { return made.contains(access); });
   }
@@ -186,8 +186,8 @@ KernelAccesses accessesOf(const nlohmann::json &trace) {
       kernel.masked.emplace(origin, *access);
   });
   forEachLine(stageOf(trace, "assembly"), [&](const std::string &line, int64_t origin, int64_t) {
-    if (const std::set<int64_t> &own = kernel.blocks[origin]; own.size() == 1)
-      kernel.keptBlocks.insert(*own.begin());
+    if (const std::set<int64_t> &lineBlocks = kernel.blocks[origin]; lineBlocks.size() == 1)
+      kernel.keptBlocks.insert(*lineBlocks.begin());
     if (std::optional<Access> access = readAccess(line))
       kernel.made[origin].push_back(*access);
   });
@@ -220,7 +220,7 @@ std::string checkMasksOf(const KernelRequest &request) {
                            error.status == Status::NotRequired;
     return lineOf(isRefused ? "refused" : "failed", "-", error.message.substr(0, error.message.find('\n')));
   };
-  Result<Problem> problem = readProblem(request.line, request.target);
+  Result<ParsedProblem> problem = readProblem(request.line, request.target);
   if (!problem)
     return failure(problem.error());
   Result<std::string> trace = compileTo(problem->text, request.target, quern_form_trace);

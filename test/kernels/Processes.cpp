@@ -87,8 +87,8 @@ Result<void> finish(Worker &worker, std::vector<std::string> &lines) {
   if (std::fseek(worker.output.get(), 0, SEEK_SET) != 0)
     return runtimeError("cannot read a temporary file: ", std::strerror(errno));
   char *line = nullptr;
-  size_t room = 0;
-  for (ssize_t size; (size = getline(&line, &room, worker.output.get())) > 0;) {
+  size_t capacity = 0;
+  for (ssize_t size; (size = getline(&line, &capacity, worker.output.get())) > 0;) {
     std::string_view text(line, static_cast<size_t>(size));
     lines[std::strtoull(line, nullptr, 10)] = text.substr(text.find(' ') + 1, text.size() - text.find(' ') - 2);
   }

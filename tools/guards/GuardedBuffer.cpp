@@ -102,8 +102,8 @@ GuardedBuffer::GuardedBuffer(int64_t bytes, const Placement &placement) : bytes(
   pageCount = std::max<int64_t>((bytes + slack + page - 1) / page, 1);
   pages = pool().take(pageCount);
   // The accessible pages start at a multiple of every alignment.
-  const int64_t room = pageCount * page - bytes - placement.misalignment;
-  begin = pages + placement.misalignment + (isAtEnd ? room / step * step : 0);
+  const int64_t remaining = pageCount * page - bytes - placement.misalignment;
+  begin = pages + placement.misalignment + (isAtEnd ? remaining / step * step : 0);
   std::memset(pages, canary, static_cast<size_t>(begin - pages));
   char *end = begin + bytes;
   std::memset(end, canary, static_cast<size_t>(pages + pageCount * page - end));

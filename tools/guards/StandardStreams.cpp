@@ -17,7 +17,7 @@ void quern::openStandardStreams() {
       (void)open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-int quern::finishOutput(const char *program, int status, int lost) {
+int quern::finishOutput(const char *program, int status, int failureStatus) {
   std::cout.flush();
   errno = 0;
   const bool isFlushed = std::fflush(stdout) == 0;
@@ -26,5 +26,5 @@ int quern::finishOutput(const char *program, int status, int lost) {
     return status;
   std::fprintf(stderr, "%s: error: standard output could not be written%s%s\n", program, error ? ": " : "",
                error ? std::strerror(error) : "");
-  return status ? status : lost;
+  return status ? status : failureStatus;
 }

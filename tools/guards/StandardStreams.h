@@ -16,8 +16,8 @@ namespace quern {
 void openStandardStreams();
 
 /// Flushes standard output of stdio and iostreams and returns `status`. If some output was not written and `status` is
-/// 0, prints a line with the program's name to standard error and returns `lost`.
-int finishOutput(const char *program, int status, int lost);
+/// 0, prints a line with the program's name to standard error and returns `failureStatus`.
+int finishOutput(const char *program, int status, int failureStatus);
 
 } // namespace quern
 

@@ -91,19 +91,19 @@ void OneDnnPrimitive::releaseMemories() {
 }
 
 Result<void *> OneDnnPrimitive::layoutOf(const ArgumentInfo &argument) {
-  auto own = ownLayouts.find(argument.index);
-  return own != ownLayouts.end() ? Result<void *>(own->second) : describe(argument.desc);
+  auto chosen = chosenLayouts.find(argument.index);
+  return chosen != chosenLayouts.end() ? Result<void *>(chosen->second) : describe(argument.desc);
 }
 
 /// Creates the memory object of an argument. `data` has the layout of Quern's descriptor; if oneDNN chose another
 /// layout, the object gets a copy.
 Result<void> OneDnnPrimitive::addMemory(const ArgumentInfo &argument, void *data) {
-  const bool isOwn = ownLayouts.contains(argument.index), isMade = isMadeByForward(argument.index);
+  const bool isChosen = chosenLayouts.contains(argument.index), isMade = isMadeByForward(argument.index);
   QUERN_ASSIGN_OR_RETURN(void *desc, layoutOf(argument));
-  void *memory = nullptr, *place = isOwn || isMade ? allocateMemory : data;
+  void *memory = nullptr, *place = isChosen || isMade ? allocateMemory : data;
   QUERN_RETURN_IF_ERROR(explained(library.api->memoryCreate(&memory, desc, library.engine, place), "memory"));
   memories.push_back({argument.index, memory});
-  QUERN_RETURN_IF_ERROR(isOwn ? fillOwn(argument, desc, memory, data) : Result<void>());
+  QUERN_RETURN_IF_ERROR(isChosen ? fillChosen(argument, desc, memory, data) : Result<void>());
   return addForwardMemory(argument, data);
 }
 
@@ -156,13 +156,13 @@ Result<void> OneDnnPrimitive::allocate(const std::function<void(const ArgumentIn
       return made;
     memories.push_back({argument.index, memory});
     argument.desc.offset0 = 0;
-    if (!ownLayouts.contains(argument.index)) {
+    if (!chosenLayouts.contains(argument.index)) {
       fill(argument, buffer.data());
       continue;
     }
     std::vector<char> ours(static_cast<size_t>(argument.desc.bytes()));
     fill(argument, ours.data());
-    QUERN_RETURN_IF_ERROR(fillOwn(argument, desc, memory, ours.data()));
+    QUERN_RETURN_IF_ERROR(fillChosen(argument, desc, memory, ours.data()));
     QUERN_RETURN_IF_ERROR(addForwardMemory(argument, ours.data()));
   }
   return runForward();

@@ -92,7 +92,7 @@ private:
   /// Creates the primitive descriptor of an operation with a list of sources.
   Result<void *> createFromAll(const std::vector<TensorDesc> &srcs, const TensorDesc &dst, const CreateFromAll &create);
   /// Returns the library's descriptor of a tensor; null if the tensor is absent. The library chooses the layout of
-  /// weights that it packs (`ownLayouts`).
+  /// weights that it packs (`chosenLayouts`).
   Result<const void *> describeRnn(int32_t argument, const TensorDesc &tensor);
   using RnnTensors = std::map<int32_t, const void *>;
   Result<RnnTensors> describeRnnTensors(const RnnDesc &op);
@@ -102,10 +102,10 @@ private:
   Result<void *> createRnnBackward(const RnnDesc &op, const RnnTensors &at, const void *hint) const;
   Result<void *> describeAny(const TensorDesc &tensor);
   /// Copies the layouts that the primitive descriptor chose.
-  Result<void> keepOwnLayouts(const void *primitiveDesc, std::map<int32_t, void *> &layouts);
+  Result<void> keepChosenLayouts(const void *primitiveDesc, std::map<int32_t, void *> &layouts);
   /// Fills a memory that has the library's own layout from `data`, the first element in Quern's layout. A workspace is
   /// not changed.
-  Result<void> fillOwn(const ArgumentInfo &argument, const void *layout, void *memory, const void *data);
+  Result<void> fillChosen(const ArgumentInfo &argument, const void *layout, void *memory, const void *data);
   /// Returns true for arguments of backward that the library's own forward computes.
   bool isMadeByForward(int32_t argument) const;
   /// Adds a second copy of weights for which forward chose another layout.
@@ -120,8 +120,8 @@ private:
   VerifiedProblem problem;
   std::string kernel;
   void *attributes = nullptr, *primitive = nullptr;
-  std::vector<void *> descs;            ///< owned
-  std::map<int32_t, void *> ownLayouts; ///< by argument; the descriptors are among `descs`
+  std::vector<void *> descs;               ///< owned
+  std::map<int32_t, void *> chosenLayouts; ///< by argument; the descriptors are among `descs`
   std::vector<Memory> memories;
   void *forward = nullptr;                  ///< forward primitive whose workspace a backward RNN reads; otherwise null
   std::map<int32_t, void *> forwardLayouts; ///< layouts of weights for `forward`; the descriptors are among `descs`

@@ -58,7 +58,7 @@ bool isWeight(int32_t argument) {
   return argument == arg::weights || argument == arg::weights1 || argument == arg::weights3;
 }
 /// Returns true if the library can express this layout of weights and accepts it.
-bool isTakenAsItIs(const TensorDesc &weights) { return weights.isPlain() && weights.dataType != DataType::S8; }
+bool isSupportedLayout(const TensorDesc &weights) { return weights.isPlain() && weights.dataType != DataType::S8; }
 
 } // namespace
 
@@ -66,9 +66,9 @@ Result<const void *> OneDnnPrimitive::describeRnn(int32_t argument, const Tensor
   if (tensor.isZero())
     return nullptr;
   TensorDesc asked = tensor;
-  if (isWeight(argument) && !isTakenAsItIs(tensor)) {
+  if (isWeight(argument) && !isSupportedLayout(tensor)) {
     asked = *TensorDesc::fromTag(tensor.shape(), tensor.dataType, "any");
-    ownLayouts[argument] = nullptr;
+    chosenLayouts[argument] = nullptr;
   }
   QUERN_ASSIGN_OR_RETURN(void *desc, asked.isAny() ? describeAny(asked) : describe(asked));
   return static_cast<const void *>(desc);
@@ -186,10 +186,10 @@ Result<void *> OneDnnPrimitive::createRnnBackward(const RnnDesc &op, const RnnTe
 
 Result<void *> OneDnnPrimitive::createRnnBackward(const RnnDesc &op, const RnnTensors &at) {
   QUERN_ASSIGN_OR_RETURN(void *hint, createRnnForward(op, at, PropKind::ForwardTraining));
-  for (const auto &[argument, layout] : ownLayouts)
+  for (const auto &[argument, layout] : chosenLayouts)
     if (argument != arg::workspace)
       forwardLayouts[argument] = nullptr;
-  Result<void> kept = keepOwnLayouts(hint, forwardLayouts);
+  Result<void> kept = keepChosenLayouts(hint, forwardLayouts);
   auto *create = library.find<int(void **, Desc)>("dnnl_primitive_create");
   Result<void *> desc = kept ? createRnnBackward(op, at, hint) : Result<void *>(kept.takeError());
   const bool isMade = desc && create && create(&forward, hint) == 0;
@@ -212,12 +212,12 @@ Result<void *> OneDnnPrimitive::createDesc(const RnnDesc &op) {
   if (!desc)
     return desc;
   if (op.prop != PropKind::ForwardInference)
-    ownLayouts[arg::workspace] = nullptr;
-  Result<void> kept = keepOwnLayouts(*desc, ownLayouts);
+    chosenLayouts[arg::workspace] = nullptr;
+  Result<void> kept = keepChosenLayouts(*desc, chosenLayouts);
   return kept ? desc : Result<void *>(kept.takeError());
 }
 
-Result<void> OneDnnPrimitive::keepOwnLayouts(const void *primitiveDesc, std::map<int32_t, void *> &layouts) {
+Result<void> OneDnnPrimitive::keepChosenLayouts(const void *primitiveDesc, std::map<int32_t, void *> &layouts) {
   auto *query = library.find<Desc(const void *, int, int)>("dnnl_primitive_desc_query_md");
   auto *clone = library.find<int(void **, Desc)>("dnnl_memory_desc_clone");
   for (auto &[argument, desc] : layouts) {
@@ -229,8 +229,8 @@ Result<void> OneDnnPrimitive::keepOwnLayouts(const void *primitiveDesc, std::map
   return {};
 }
 
-Result<void> OneDnnPrimitive::fillOwn(const ArgumentInfo &argument, const void *layout, void *memory,
-                                      const void *data) {
+Result<void> OneDnnPrimitive::fillChosen(const ArgumentInfo &argument, const void *layout, void *memory,
+                                         const void *data) {
   if (argument.index == arg::workspace)
     return {};
   QUERN_ASSIGN_OR_RETURN(TensorDesc plain, TensorDesc::dense(argument.desc.shape(), argument.desc.dataType));
@@ -255,7 +255,7 @@ Result<void> OneDnnPrimitive::addForwardMemory(const ArgumentInfo &argument, con
   if (!create || create(&memory, layout->second, library.engine, allocateMemory) != 0)
     return runtimeError("oneDNN: no memory for weights of forward");
   forwardMemories.push_back({argument.index, memory});
-  return fillOwn(argument, layout->second, memory, data);
+  return fillChosen(argument, layout->second, memory, data);
 }
 
 Result<void> OneDnnPrimitive::runForward() {

@@ -64,18 +64,18 @@ std::vector<double> decades(double from, double to) {
 namespace {
 
 LogAxes axesFor(double peak, const std::vector<RoofPoint> &points) {
-  double least = 0.1, most = 16, low = peak / 1000, high = peak;
+  double minIntensity = 0.1, maxIntensity = 16, minGflops = peak / 1000, maxGflops = peak;
   for (const RoofPoint &point : points) {
-    least = std::min(least, point.intensity / 2);
-    most = std::max(most, point.intensity * 2);
-    low = std::min(low, point.gflops / 2);
-    high = std::max(high, point.gflops);
+    minIntensity = std::min(minIntensity, point.intensity / 2);
+    maxIntensity = std::max(maxIntensity, point.intensity * 2);
+    minGflops = std::min(minGflops, point.gflops / 2);
+    maxGflops = std::max(maxGflops, point.gflops);
   }
   LogAxes axes{44, 470, 14, 250, 0, 0, 0, 0};
-  axes.x0 = std::floor(std::log10(least));
-  axes.x1 = std::ceil(std::log10(most));
-  axes.y0 = std::floor(std::log10(low));
-  axes.y1 = std::ceil(std::log10(high * 1.2));
+  axes.x0 = std::floor(std::log10(minIntensity));
+  axes.x1 = std::ceil(std::log10(maxIntensity));
+  axes.y0 = std::floor(std::log10(minGflops));
+  axes.y1 = std::ceil(std::log10(maxGflops * 1.2));
   return axes;
 }
 

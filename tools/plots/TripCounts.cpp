@@ -49,17 +49,17 @@ std::vector<double> tripCountsIn(const Json &loops, const std::map<std::string, 
     const Json &loop = loops[at];
     const size_t depth = loop["depth"];
     around.resize(depth);
-    double own = -1;
+    double tripCount = -1;
     if (loop.contains("kernel")) {
       auto found = iterations.find(loop["kernel"]);
       kernelIterations = found == iterations.end() ? -1 : found->second;
-      own = kernelIterations < 0 ? -1 : kernelIterations / std::max(1.0, loop["space"].get<double>());
+      tripCount = kernelIterations < 0 ? -1 : kernelIterations / std::max(1.0, loop["space"].get<double>());
     } else if (loop.contains("ofSpace")) {
-      own = kernelIterations < 0 ? -1 : kernelIterations / loop["ofSpace"].get<double>();
+      tripCount = kernelIterations < 0 ? -1 : kernelIterations / loop["ofSpace"].get<double>();
     } else if ((loop.contains("trips") || loop.contains("meanTrips")) && tripCounts[around.back()] >= 0) {
-      own = tripCounts[around.back()] * loop[loop.contains("trips") ? "trips" : "meanTrips"].get<double>();
+      tripCount = tripCounts[around.back()] * loop[loop.contains("trips") ? "trips" : "meanTrips"].get<double>();
     }
-    tripCounts.push_back(own);
+    tripCounts.push_back(tripCount);
     around.push_back(at);
   }
   return tripCounts;
@@ -83,10 +83,10 @@ std::optional<double> flopsOf(const Json &trace) {
   const std::vector<double> tripCounts = tripCountsOf(trace);
   double flops = 0;
   for (size_t at = 0; at < tripCounts.size(); ++at) {
-    const double own = (*loopsOf(trace))[at]["flops"];
-    if (tripCounts[at] < 0 && own > 0)
+    const double flopsOfIteration = (*loopsOf(trace))[at]["flops"];
+    if (tripCounts[at] < 0 && flopsOfIteration > 0)
       return std::nullopt;
-    flops += tripCounts[at] * own;
+    flops += tripCounts[at] * flopsOfIteration;
   }
   return flops;
 }

@@ -18,7 +18,6 @@ namespace quern::bench {
 
 namespace {
 
-constexpr int turns = 5;
 constexpr int callsOfASample = 1000;
 constexpr const char *fairPeer = "onednn-3.2"; ///< the peer of the drop-in in docs/performance.md
 
@@ -62,12 +61,12 @@ std::vector<CallRow> measureCalls(const Settings &settings) {
     requireReady(name, children[name]->ask(std::string("call ") + callNames[0]));
     children[name]->suspend();
   }
-  const int samples = (settings.runs + turns - 1) / turns;
+  const int samples = (settings.runs + rounds - 1) / rounds;
   const std::string request = "run " + std::to_string(samples) + " " + std::to_string(callsOfASample);
   std::vector<CallRow> rows;
   for (const char *call : callNames) {
     CallRow row{call, {}};
-    for (int turn = 0; turn < turns; ++turn)
+    for (int round = 0; round < rounds; ++round)
       for (const std::string &name : names) {
         Child &child = *children[name];
         child.resume();

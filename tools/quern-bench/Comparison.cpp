@@ -20,7 +20,6 @@ namespace quern::bench {
 
 namespace {
 
-constexpr int turns = 5;
 /// Minimum duration of a sample, long enough that the clock's resolution does not matter.
 constexpr double sampleNs = 20000;
 /// Slower problems are run fewer times.
@@ -158,9 +157,10 @@ Row Comparison::measure(const BenchProblem &problem) {
       continue;
     double once = parseTimes(ask(name, "run 1 1")).front();
     int runs = once > slowNs ? slowRuns : settings.runs;
-    plans[name] = {std::clamp<int64_t>(std::llround(std::ceil(sampleNs / once)), 1, 1000), (runs + turns - 1) / turns};
+    plans[name] = {std::clamp<int64_t>(std::llround(std::ceil(sampleNs / once)), 1, 1000),
+                   (runs + rounds - 1) / rounds};
   }
-  for (int turn = 0; turn < turns; ++turn)
+  for (int round = 0; round < rounds; ++round)
     for (const auto &[name, plan] : plans) {
       std::string request = "run " + std::to_string(plan.samples) + " " + std::to_string(plan.calls);
       std::vector<double> times = parseTimes(ask(name, request));

@@ -22,6 +22,9 @@ namespace quern::bench {
 
 class Child;
 
+/// Number of times that contestants alternate.
+inline constexpr int rounds = 5;
+
 struct Measurement {
   std::vector<double> ns; ///< times of the samples, in order; empty if refused
   std::string refusal;    ///< reason if `ns` is empty

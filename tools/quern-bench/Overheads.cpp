@@ -80,7 +80,7 @@ Samples timeCreation(const PrimitiveDesc &desc, quern_origin_t origin, int count
 /// Measurements of one problem.
 struct Compilation {
   BenchProblem problem;
-  Bounds bounds;
+  PromisedBounds bounds;
   Overhead coldCompile;
   double codeKib;
   std::optional<Overhead> call;
@@ -102,7 +102,7 @@ Compilation measureCompilation(const Engine &engine, const BenchProblem &problem
   Primitive primitive = createPrimitive(desc);
   quern_primitive_info_t info;
   check(quern_primitive_get_info(primitive.get(), &info));
-  Bounds bounds = problem.kind().bounds(problem, info.plan ? info.plan : "");
+  PromisedBounds bounds = problem.kind().bounds(problem, info.plan ? info.plan : "");
   Compilation found{problem, bounds, summarize("cold compile, " + problem.title(), "ms", samples, bounds.compileMs),
                     static_cast<double>(codeBytesOf(problem.verified.desc.text())) / 1024, std::nullopt};
   if (bounds.executeNs > 0)
@@ -124,7 +124,7 @@ std::vector<Compilation> measureCompilations(const Engine &engine, const std::ve
 /// Returns the rows over all problems of one primitive; those of compilation are computed from the problems' medians.
 std::vector<Overhead> summarizeKind(const ProblemKind &kind, const std::vector<Compilation> &compilations) {
   Samples compileNs, codeKib, callNs;
-  Bounds bounds;
+  PromisedBounds bounds;
   for (const Compilation &one : compilations) {
     if (&one.problem.kind() != &kind)
       continue;

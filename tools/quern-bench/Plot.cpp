@@ -44,12 +44,12 @@ std::string ticks(const LogAxes &axes, const std::vector<double> &at, const std:
 }
 
 struct Spread {
-  double logs = 0, least = 1e30, most = 0;
+  double logs = 0, min = 1e30, max = 0;
   int count = 0;
   void add(double ratio) {
     logs += std::log(ratio);
-    least = std::min(least, ratio);
-    most = std::max(most, ratio);
+    min = std::min(min, ratio);
+    max = std::max(max, ratio);
     ++count;
   }
   double mean() const { return std::exp(logs / count); }
@@ -105,8 +105,8 @@ std::string plotRatios(const Report &report) {
   LogAxes axes{names, width - 16, 48, 48 + rowHeight * static_cast<double>(families.size()), -1, 1, 0, 1};
   for (const auto &[family, spreads] : families)
     for (const auto &[peer, spread] : spreads) {
-      axes.x0 = std::min(axes.x0, std::log10(spread.least));
-      axes.x1 = std::max(axes.x1, std::log10(spread.most));
+      axes.x0 = std::min(axes.x0, std::log10(spread.min));
+      axes.x1 = std::max(axes.x1, std::log10(spread.max));
     }
   std::string svg =
       textAt(8, 18,
@@ -122,10 +122,10 @@ std::string plotRatios(const Report &report) {
     for (size_t peer = 0; peer < peers.size(); ++peer, shift += 2)
       if (auto found = spreads.find(peers[peer]); found != spreads.end()) {
         const Spread &spread = found->second;
-        svg += lineFrom(axes.x(spread.least), y + shift, axes.x(spread.most), y + shift, "spread") +
+        svg += lineFrom(axes.x(spread.min), y + shift, axes.x(spread.max), y + shift, "spread") +
                dot(axes.x(spread.mean()), y + shift, seriesOf(peer),
-                   family + ", " + peers[peer] + ": " + shortly(spread.mean()) + " (" + shortly(spread.least) + " to " +
-                       shortly(spread.most) + ") of " + std::to_string(spread.count));
+                   family + ", " + peers[peer] + ": " + shortly(spread.mean()) + " (" + shortly(spread.min) + " to " +
+                       shortly(spread.max) + ") of " + std::to_string(spread.count));
       }
     y += rowHeight;
   }
@@ -136,8 +136,8 @@ std::string plotLadder(const std::vector<Overhead> &overheads) {
   std::vector<Overhead> rungs;
   std::ranges::copy_if(overheads, std::back_inserter(rungs), isRung);
   std::ranges::sort(rungs, {}, [](const Overhead &rung) { return timeIn(rung, rung.median); });
-  constexpr double own = 352;
-  LogAxes axes{own, width - 70, 30, 30 + rowHeight * static_cast<double>(rungs.size()), 1, 8, 0, 1};
+  constexpr double left = 352;
+  LogAxes axes{left, width - 70, 30, 30 + rowHeight * static_cast<double>(rungs.size()), 1, 8, 0, 1};
   std::string svg = textAt(8, 18, "From a hit in memory to a cold compile: medians; lines from the least to the most");
   for (double ns : decades(axes.x0, axes.x1))
     svg += lineFrom(axes.x(ns), axes.top, axes.x(ns), axes.bottom, "grid") +
@@ -146,7 +146,7 @@ std::string plotLadder(const std::vector<Overhead> &overheads) {
   for (const Overhead &rung : rungs) {
     const double median = timeIn(rung, rung.median);
     const auto clamped = [](double ns) { return std::clamp(ns, 10.0, 1e8); };
-    svg += textAt(own - 8, y + 4, rung.name, "end") +
+    svg += textAt(left - 8, y + 4, rung.name, "end") +
            lineFrom(axes.x(clamped(timeIn(rung, rung.minimum))), y, axes.x(clamped(timeIn(rung, rung.maximum))), y,
                     "spread") +
            dot(axes.x(clamped(median)), y, "s0", rung.name + ": " + duration(median)) +

@@ -93,9 +93,9 @@ ProcessStarts measureProcessStarts(const std::string &cacheFolder, int cpu) {
                                     requireFamily(report);
                                     starts.familiesKib.push_back(report.privateKib);
                                   });
-  const double least = *std::min_element(ofDisk.begin(), ofDisk.end());
+  const double minOnDisk = *std::min_element(ofDisk.begin(), ofDisk.end());
   for (double &sample : starts.familiesKib)
-    sample -= least;
+    sample -= minOnDisk;
   starts.nothing = timeProcesses("nothing", {{"QUERN_CACHE_DIR", "off"}}, cpu);
   return starts;
 }

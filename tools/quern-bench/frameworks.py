@@ -41,8 +41,8 @@ def show(seconds):
     return f"{seconds * 1e6:.2f} µs" if seconds < 1e-3 else f"{seconds * 1e3:.2f} ms"
 
 
-def row(what, own, theirs, note=""):
-    print(f"| {what} | {show(own)} | {show(theirs)} | {theirs / own:.2f} | {note} |", flush=True)
+def row(what, ours, theirs, note=""):
+    print(f"| {what} | {show(ours)} | {show(theirs)} | {theirs / ours:.2f} | {note} |", flush=True)
 
 
 def head(title):
@@ -85,12 +85,12 @@ def numpy_calls(options):
     execute, reference = library.quern_primitive_execute, library.quern_status_name
     reference.restype = ctypes.c_void_p  # returns at once: measures the cost of ctypes for the same number of arguments
     given = (handles["primitive"], handles["stream"], 2, arguments)
-    own, fresh, whole, bare = measure(
+    into_out, fresh, whole, bare = measure(
         [lambda: quern.softmax(x, out=out), lambda: quern.softmax(x), lambda: execute(*given),
          lambda: reference(0, *given[:3])], options.seconds)
     c = max(whole - bare, 0)
     head("Calls from Python: softmax 1x16 of f32")
-    print(f"| quern.softmax(x, out=out) | {show(own)} | {show(c)} (C) | | {show(own - c)} above C |")
+    print(f"| quern.softmax(x, out=out) | {show(into_out)} | {show(c)} (C) | | {show(into_out - c)} above C |")
     print(f"| quern.softmax(x) | {show(fresh)} | {show(c)} (C) | | {show(fresh - c)} above C |")
     fresh_process = "import time, numpy; t = time.perf_counter(); import quern; print(time.perf_counter() - t)"
     import subprocess
@@ -127,18 +127,18 @@ def jax_calls(options):
         compiled = jax.jit(lambda *a: function(*a)).lower(*arrays).compile()
         return compiled, time.perf_counter() - begin
 
-    def pair(what, own, theirs, *arrays):
+    def pair(what, function, theirs, *arrays):
         """Returns (ratio of times, ratio of compile times: kernels in no cache, kernels in one)."""
         quern.cache.clear()
-        (ours, cold), (_, first), (_, second) = (compile(own, *arrays) for _ in range(3))
+        (ours, cold), (_, first), (_, second) = (compile(function, *arrays) for _ in range(3))
         others = [compile(theirs, *arrays) for _ in range(2)]
         warm, scanned = min(first, second), min(cost for _, cost in others)
         best = measure([lambda f=f: jax.block_until_ready(f(*arrays)) for f in (ours, others[0][0])], options.seconds)
         row(what, *best, f"{show(cold)}, {show(warm)}; {show(scanned)}")
         return best[1] / best[0], (scanned / cold, scanned / warm)
-    _, least = min((compile(quern.jax.softmax, jnp.zeros((1, 4))) for _ in range(3)), key=lambda made: made[1])
+    _, shortest = min((compile(quern.jax.softmax, jnp.zeros((1, 4))) for _ in range(3)), key=lambda made: made[1])
     print(f"Compiled in: kernels in no cache, kernels in one; the other. A program of one call whose kernel is there "
-          f"is compiled in {show(least)}.\n")
+          f"is compiled in {show(shortest)}.\n")
     x = jnp.zeros((1, 4))
     identity = jax.jit(lambda x: x + 1)
     best = measure([lambda f=f: f(x).block_until_ready() for f in (jax.jit(quern.jax.softmax), identity)],
@@ -160,12 +160,12 @@ def jax_calls(options):
                       array(1, 1, hidden, gates, hidden), array(1, 1, 4, hidden), array(1, 1, batch, hidden)]
             arrays += [array(1, 1, batch, hidden)] if cell == "lstm" else []
             name = f"{cell} T{steps} N{batch} H{hidden}"
-            own, theirs = ((lambda *a, f=f: f(cell, *a)[0]) for f in (ours, scan))
-            ratio, costs = pair(name, own, theirs, *arrays)
+            rnn, theirs = ((lambda *a, f=f: f(cell, *a)[0]) for f in (ours, scan))
+            ratio, costs = pair(name, rnn, theirs, *arrays)
             forward.append(ratio)
             compiling.append(costs)
-            own, theirs = (jax.grad(lambda *a, f=f: (f(*a) ** 2).sum(), (0, 1, 2, 3)) for f in (own, theirs))
-            ratio, costs = pair(name + ", gradient", own, theirs, *arrays)
+            rnn, theirs = (jax.grad(lambda *a, f=f: (f(*a) ** 2).sum(), (0, 1, 2, 3)) for f in (rnn, theirs))
+            ratio, costs = pair(name + ", gradient", rnn, theirs, *arrays)
             backward.append(ratio)
             compiling.append(costs)
     geometric("forward against lax.scan", forward)
@@ -196,8 +196,8 @@ def torch_calls(options):
     for kind in ("LSTM", "GRU"):
         for batch, hidden in sizes:
             theirs = getattr(torch.nn, kind)(hidden, hidden)
-            own, frozen = (getattr(quern.torch, kind)(hidden, hidden) for _ in range(2))
-            own.load_state_dict(theirs.state_dict())
+            layer, frozen = (getattr(quern.torch, kind)(hidden, hidden) for _ in range(2))
+            layer.load_state_dict(theirs.state_dict())
             frozen.load_state_dict(theirs.state_dict())
             frozen.freeze()
             x = torch.randn(50, batch, hidden)
@@ -214,7 +214,7 @@ def torch_calls(options):
 
             def compare(what, run, ratios, *given):
                 """Adds (the ratio, the ratio of the frozen layer) to `ratios`."""
-                modules = (own, theirs, frozen) if run is infer else (own, theirs)
+                modules = (layer, theirs, frozen) if run is infer else (layer, theirs)
                 best = measure([lambda m=m: run(m, *given) for m in modules], options.seconds)
                 row(what, *best[:2], f"{show(best[2])} frozen, {best[1] / best[2]:.2f}" if run is infer else "")
                 ratios.append((best[1] / best[0], best[1] / best[-1] if run is infer else best[1] / best[0]))

@@ -245,9 +245,9 @@ int main(int argc, char **argv) {
   if (!module || failed(Driver(options, output.os()).process(*module)))
     return 1;
   output.os().flush();
-  if (const std::error_code lost = output.os().error()) {
+  if (const std::error_code error = output.os().error()) {
     output.os().clear_error(); // otherwise its destructor would terminate the program
-    llvm::errs() << "quern-opt: " << options.output << ": " << lost.message() << '\n';
+    llvm::errs() << "quern-opt: " << options.output << ": " << error.message() << '\n';
     return 2;
   }
   output.keep();

@@ -108,10 +108,10 @@ PeakKernel peakKernel(StringRef kind, const Target &target) {
 double operationsOf(ModuleOp module) {
   double operations = 0;
   module.walk([&](linalg::LinalgOp op) {
-    double own = op.getNumReductionLoops() ? 2 : 0;
+    double count = op.getNumReductionLoops() ? 2 : 0;
     for (int64_t extent : op.getStaticLoopRanges())
-      own *= static_cast<double>(extent);
-    operations += own;
+      count *= static_cast<double>(extent);
+    operations += count;
   });
   return operations;
 }
@@ -171,18 +171,18 @@ FailureOr<ProblemTiming> timeProblem(ModuleOp module, StringRef target, StringRe
   if (!peakModule || failed(compileOften(module, target, timing, lowered)) ||
       failed(compiler::lower(*peakModule, target)))
     return failure();
-  auto own = Replay::load(*lowered, target, seed, sizes), other = Replay::load(*peakModule, target, seed, {});
-  if (failed(own) || failed(other))
+  auto replay = Replay::load(*lowered, target, seed, sizes), peakReplay = Replay::load(*peakModule, target, seed, {});
+  if (failed(replay) || failed(peakReplay))
     return failure();
-  (*own)->run();
-  double once = nsOf([&] { (*own)->run(); });
+  (*replay)->run();
+  double once = nsOf([&] { (*replay)->run(); });
   auto times = static_cast<int64_t>(std::clamp(nsPerRound / once, 1.0, 1e6));
   std::vector<double> runs, peaks, shares;
   for (int i = 0; i < rounds; ++i) {
-    peaks.push_back(kernel.operations / nsOf([&] { (*other)->run(); }));
+    peaks.push_back(kernel.operations / nsOf([&] { (*peakReplay)->run(); }));
     runs.push_back(nsOf([&] {
                      for (int64_t n = 0; n < times; ++n)
-                       (*own)->run();
+                       (*replay)->run();
                    }) /
                    static_cast<double>(times));
     shares.push_back(timing.operations / runs.back() / peaks.back());

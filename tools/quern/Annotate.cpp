@@ -23,7 +23,7 @@ namespace {
 struct AnnotateOptions {
   GivenProblem given;
   std::string target = "native", processor;
-  double least = 0;
+  double minPercent = 0;
 };
 
 /// Text before each line of the assembly, and above the first line of a loop.
@@ -124,14 +124,14 @@ void printCode(const nlohmann::json &trace, const nlohmann::json &assembly, cons
     if (!notes.above[number].empty())
       std::cout << padded("", 33) << "# " << notes.above[number] << "\n";
     const double percent = notes.samples[number];
-    std::cout << padded(percent > 0 && percent >= options.least ? formatFixed(percent, 1) + " %" : "", 7) << "  "
+    std::cout << padded(percent > 0 && percent >= options.minPercent ? formatFixed(percent, 1) + " %" : "", 7) << "  "
               << padded(notes.cycles[number], 15) << "  " << padded(notes.marks[number], 9) << line << "\n";
   }
 }
 
 int annotate(const AnnotateOptions &options) {
   Result<std::string> line = options.given.read();
-  Result<Problem> problem = line ? readProblem(*line, options.target) : Result<Problem>(line.takeError());
+  Result<ParsedProblem> problem = line ? readProblem(*line, options.target) : Result<ParsedProblem>(line.takeError());
   if (!problem)
     return reportError(problem.error());
   Result<std::string> traced = compileTo(problem->text, problem->target.text(), quern_form_trace);
@@ -159,7 +159,8 @@ void addAnnotateCommand(Command &program, int &exitCode) {
       .showDefault();
   command.option("--processor", options->processor,
                  "LLVM's name of the processor model (default: this machine's, else the first of the target)");
-  command.option("--least", options->least, "Minimum share of samples that is shown, in percent").range(0.0, 100.0);
+  command.option("--least", options->minPercent, "Minimum share of samples that is shown, in percent")
+      .range(0.0, 100.0);
   command.callback([options, &exitCode] { exitCode = annotate(*options); });
 }
 

@@ -38,11 +38,11 @@ struct Measurement {
 };
 
 Result<std::vector<Measurement>> benchOne(const BenchOptions &options, const Device &device, const std::string &line) {
-  QUERN_ASSIGN_OR_RETURN(Problem given, readProblem(line, Target::host()));
+  QUERN_ASSIGN_OR_RETURN(ParsedProblem given, readProblem(line, Target::host()));
   Result<std::string> sizedLine =
       options.sizes.empty() ? Result<std::string>(given.text) : withSizes(line, options.sizes);
-  Result<Problem> problem =
-      sizedLine ? readProblem(*sizedLine, Target::host()) : Result<Problem>(sizedLine.takeError());
+  Result<ParsedProblem> problem =
+      sizedLine ? readProblem(*sizedLine, Target::host()) : Result<ParsedProblem>(sizedLine.takeError());
   if (!problem)
     return problem.takeError();
   QUERN_ASSIGN_OR_RETURN(Kernel kernel, Kernel::create(device, given.text));

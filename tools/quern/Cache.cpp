@@ -273,7 +273,7 @@ int prewarm(const CacheOptions &options) {
   {
     ProgressBar progress("compiling", lines->size());
     for (const std::string &line : *lines) {
-      Result<Problem> problem = readProblem(line, Target::host());
+      Result<ParsedProblem> problem = readProblem(line, Target::host());
       Result<Kernel> kernel = problem ? Kernel::create(*device, problem->text) : Result<Kernel>(problem.takeError());
       if (!kernel)
         exitCode = moreSerious(exitCode, reportError(kernel.error()));

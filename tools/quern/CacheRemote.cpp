@@ -167,7 +167,8 @@ Result<std::vector<WantedProblem>> wantedProblems(const RemoteOptions &options) 
 /// Fetches one problem unless the disk has it, and counts the outcome.
 void pullOne(Moved &moved, const WantedProblem &wanted, DiskCache &disk, Remote &remote) {
   Result<Target> target = Target::parse(wanted.target);
-  Result<Problem> problem = target ? readProblem(wanted.line, *target) : Result<Problem>(target.takeError());
+  Result<ParsedProblem> problem =
+      target ? readProblem(wanted.line, *target) : Result<ParsedProblem>(target.takeError());
   if (!problem)
     return moved.fail(problem.error());
   const KernelKey key = quern::keyOf(problem->desc(), *target);

@@ -29,7 +29,7 @@ const std::map<std::string, quern_code_form_t> forms = {
 
 int compile(const CompileOptions &options) {
   Result<std::string> line = options.given.read();
-  Result<Problem> problem = line ? readProblem(*line, options.target) : Result<Problem>(line.takeError());
+  Result<ParsedProblem> problem = line ? readProblem(*line, options.target) : Result<ParsedProblem>(line.takeError());
   if (!problem)
     return reportError(problem.error());
   quern_code_form_t form = forms.at(options.form);

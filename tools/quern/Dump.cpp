@@ -49,7 +49,7 @@ constexpr StageOutput stageOutputs[] = {
 };
 
 /// Writes one stage. `located` has the texts of the stages with locations, if they are requested.
-Result<void> dumpOne(const StageOutput &output, const DumpOptions &options, const Problem &problem,
+Result<void> dumpOne(const StageOutput &output, const DumpOptions &options, const ParsedProblem &problem,
                      const std::map<std::string, std::string> &located) {
   auto traced = located.find(output.traced);
   QUERN_ASSIGN_OR_RETURN(std::string bytes, traced != located.end()
@@ -78,7 +78,7 @@ bool isWanted(const StageOutput &output, const DumpOptions &options, const Targe
 }
 
 Result<PageKernel> traced(const std::string &line, const std::string &target, bool isMeasured) {
-  QUERN_ASSIGN_OR_RETURN(Problem problem, readProblem(line, target));
+  QUERN_ASSIGN_OR_RETURN(ParsedProblem problem, readProblem(line, target));
   QUERN_ASSIGN_OR_RETURN(std::string trace, compileTo(problem.text, problem.target.text(), quern_form_trace));
   QUERN_ASSIGN_OR_RETURN(std::string explanation, explain(problem.text, problem.target.text()));
   PageKernel kernel{nlohmann::json::parse(trace), std::move(explanation)};
@@ -118,7 +118,7 @@ Result<void> dumpTrace(const std::string &line, const DumpOptions &options) {
 
 int dump(const DumpOptions &options) {
   Result<std::string> line = options.given.read();
-  Result<Problem> problem = line ? readProblem(*line, options.target) : Result<Problem>(line.takeError());
+  Result<ParsedProblem> problem = line ? readProblem(*line, options.target) : Result<ParsedProblem>(line.takeError());
   if (!problem)
     return reportError(problem.error());
   if (options.isMeasured && !options.isTrace())

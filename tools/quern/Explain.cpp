@@ -40,7 +40,7 @@ std::string layoutOf(const TensorDesc &desc) {
 
 /// Returns the reason for a tensor's layout. `any` copies the layout of the previous tensor in the problem; an operand
 /// of a post-op has no previous tensor.
-const char *layoutReason(const Problem &problem, const ArgumentInfo &argument) {
+const char *layoutReason(const ParsedProblem &problem, const ArgumentInfo &argument) {
   if (!problem.wasAny(argument.name))
     return "given";
   if (argument.name == "dst")
@@ -52,7 +52,7 @@ const char *layoutReason(const Problem &problem, const ArgumentInfo &argument) {
   return argument.desc.isPlain() ? "chosen for `any`: row-major, dense" : "chosen for `any`: packed for the target";
 }
 
-void printAsText(const Problem &problem, const std::string &target, const std::string &plan) {
+void printAsText(const ParsedProblem &problem, const std::string &target, const std::string &plan) {
   std::cout << "problem         " << problem.desc().title() << "\ntarget          " << target << "\nimplementation  "
             << problem.verified.implementation << "\nplan            " << plan << "\ntensors\n";
   Table table({"  name", ">argument", "type", ">size", "use", "layout", "which was"});
@@ -63,7 +63,7 @@ void printAsText(const Problem &problem, const std::string &target, const std::s
   table.print(std::cout);
 }
 
-void printAsJson(const Problem &problem, const std::string &target, const std::string &plan) {
+void printAsJson(const ParsedProblem &problem, const std::string &target, const std::string &plan) {
   Json json{{"problem", problem.text},
             {"target", target},
             {"implementation", problem.verified.implementation},
@@ -82,7 +82,7 @@ void printAsJson(const Problem &problem, const std::string &target, const std::s
 
 int explainProblem(const ExplainOptions &options) {
   Result<std::string> line = options.given.read();
-  Result<Problem> problem = line ? readProblem(*line, options.target) : Result<Problem>(line.takeError());
+  Result<ParsedProblem> problem = line ? readProblem(*line, options.target) : Result<ParsedProblem>(line.takeError());
   if (!problem)
     return reportError(problem.error());
   Result<std::string> plan = std::string("nothing to run: the tensors are empty");

@@ -70,8 +70,8 @@ public:
     constexpr uint64_t longest = 15; // bytes of the longest instruction
     if (lines.empty() || !base || address < base || address - base > lines.rbegin()->first + longest)
       return 0;
-    auto behind = lines.upper_bound(address - base);
-    return behind == lines.begin() ? 0 : std::prev(behind)->second;
+    auto next = lines.upper_bound(address - base);
+    return next == lines.begin() ? 0 : std::prev(next)->second;
   }
 
 private:
@@ -150,7 +150,7 @@ nlohmann::json sweepsOf(const nlohmann::json &schedule, const nlohmann::json &as
   return sweeps;
 }
 
-Result<Kernel> kernelOf(const Device &device, const Problem &problem) {
+Result<Kernel> kernelOf(const Device &device, const ParsedProblem &problem) {
   QUERN_ASSIGN_OR_RETURN(std::string artifact, compileTo(problem.text, problem.target.text(), quern_form_artifact));
   return Kernel::createFrom(device, problem.text, artifact);
 }
@@ -184,7 +184,7 @@ std::string processorName() {
   return "";
 }
 
-Result<void> measureInto(nlohmann::json &trace, const Problem &problem) {
+Result<void> measureInto(nlohmann::json &trace, const ParsedProblem &problem) {
   if (!problem.target.isCpu())
     return unimplemented("--measure: target '", problem.target.text(), "' is a device's; only the CPU is measured");
   QUERN_ASSIGN_OR_RETURN(Device device, Device::open(quern_cpu));

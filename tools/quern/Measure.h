@@ -14,7 +14,7 @@ namespace quern {
 
 /// Runs a problem on one thread of this machine and adds "measured" to its trace; docs/command.md lists the fields.
 /// Fails if the machine cannot run the target or if sizes are open.
-Result<void> measureInto(nlohmann::json &trace, const Problem &problem);
+Result<void> measureInto(nlohmann::json &trace, const ParsedProblem &problem);
 
 /// Returns LLVM's name of this machine's processor if traces have estimates for it; otherwise "".
 std::string processorName();

@@ -69,8 +69,8 @@ private:
     }
     std::vector<std::string> lines;
     for (const std::string &file : options.files) {
-      QUERN_ASSIGN_OR_RETURN(std::vector<std::string> own, readProblemFile(file));
-      lines.insert(lines.end(), own.begin(), own.end());
+      QUERN_ASSIGN_OR_RETURN(std::vector<std::string> fileLines, readProblemFile(file));
+      lines.insert(lines.end(), fileLines.begin(), fileLines.end());
     }
     std::vector<PrimitiveDesc> functions;
     for (const std::string &function : options.functions) {
@@ -87,7 +87,7 @@ private:
   }
 
   void addProblem(const std::string &line, const Target &target) {
-    Result<Problem> problem = readProblem(line, target);
+    Result<ParsedProblem> problem = readProblem(line, target);
     if (!problem)
       return fail(problem.error(), target.text());
     if (problem->verified.isNoop) // has no kernel

@@ -64,8 +64,9 @@ std::string nameOfLoop(const nlohmann::json &loop, int64_t space) {
   if (loop.contains("kernel"))
     return loop["kernel"].get<std::string>() + ", " + plural(loop["space"].get<int64_t>(), "iteration");
   if (loop.contains("ofSpace")) {
-    const int64_t taken = loop["ofSpace"];
-    return "each " + (taken > 1 ? std::to_string(taken) + " " : std::string()) + "of the " + std::to_string(space);
+    const int64_t iterations = loop["ofSpace"];
+    return "each " + (iterations > 1 ? std::to_string(iterations) + " " : std::string()) + "of the " +
+           std::to_string(space);
   }
   if (loop.contains("meanTrips")) {
     char text[64];
@@ -126,14 +127,14 @@ std::string estimateRow(const nlohmann::json &estimate, bool isHere) {
                      escaped(estimate["machine"].get<std::string>()) + (isHere ? ", like this machine" : "") + "</td>";
   if (estimate.contains("whyNot"))
     return html + "<td colspan=\"3\">" + escaped(estimate["whyNot"].get<std::string>()) + "</td></tr>";
-  double most = 0;
+  double maxCycles = 0;
   for (const nlohmann::json &cycles : estimate["ports"])
-    most = std::max(most, cycles.get<double>());
+    maxCycles = std::max(maxCycles, cycles.get<double>());
   std::string ports;
   for (const auto &[port, cycles] : estimate["ports"].items()) {
     char text[96];
     std::snprintf(text, sizeof(text), "%s %.1f", port.c_str(), cycles.get<double>());
-    if (cycles >= most / 2)
+    if (cycles >= maxCycles / 2)
       ports += (ports.empty() ? "" : ", ") + std::string(text);
   }
   char cycles[48];
@@ -171,17 +172,17 @@ std::string recipesOf(const nlohmann::json &trace) {
   for (const nlohmann::json &problem : trace["recipes"]) {
     if (trace["recipes"].size() > 1)
       html += "<dt class=\"problem\">" + escaped(problem["problem"].get<std::string>()) + "</dt>";
-    bool isTaken = false;
+    bool isSupported = false;
     for (const nlohmann::json &opinion : problem["opinions"]) {
-      const bool takes = opinion["takes"];
+      const bool supports = opinion["takes"];
       html += "<dt>" + escaped(opinion["recipe"].get<std::string>()) +
-              (!takes    ? " refuses"
-               : isTaken ? " also supports it"
-                         : " supports it") +
+              (!supports     ? " refuses"
+               : isSupported ? " also supports it"
+                             : " supports it") +
               "</dt><dd>" + escaped(opinion["why"].get<std::string>()) + "</dd>";
-      isTaken |= takes;
+      isSupported |= supports;
     }
-    if (!isTaken)
+    if (!isSupported)
       html += "<dt>all refuse</dt><dd>so the recipes are tried again with their fallbacks</dd>";
   }
   return html + "</dl>";

@@ -29,13 +29,14 @@ std::vector<RoofPoint> pointsOf(const nlohmann::json &measured, const std::strin
                           " GB/s of reads and writes",
                       "", "whole"});
   for (const nlohmann::json &sweep : measured["sweeps"]) {
-    const double own = sweep.value("ns", 0.0), moved = sweep.value("bytes", 0.0), computed = sweep.value("flops", 0.0);
-    if (own < 0.01 * ns || moved <= 0 || computed <= 0)
+    const double sweepNs = sweep.value("ns", 0.0), moved = sweep.value("bytes", 0.0),
+                 computed = sweep.value("flops", 0.0);
+    if (sweepNs < 0.01 * ns || moved <= 0 || computed <= 0)
       continue;
     const std::string line = std::to_string(sweep["line"].get<int64_t>());
-    points.push_back({computed / moved, computed / own, line,
-                      "loop of line " + line + ": " + timeText(own) + ", " + shortly(computed / own) + " GFLOP/s, " +
-                          shortly(moved / own) + " GB/s with its loads and stores",
+    points.push_back({computed / moved, computed / sweepNs, line,
+                      "loop of line " + line + ": " + timeText(sweepNs) + ", " + shortly(computed / sweepNs) +
+                          " GFLOP/s, " + shortly(moved / sweepNs) + " GB/s with its loads and stores",
                       "#" + place + line, ""});
   }
   return points;

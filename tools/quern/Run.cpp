@@ -100,14 +100,14 @@ public:
 
 private:
   Result<void> run(const std::string &line, RunReport &report) {
-    QUERN_ASSIGN_OR_RETURN(Problem given, readProblem(line, device.target()));
+    QUERN_ASSIGN_OR_RETURN(ParsedProblem given, readProblem(line, device.target()));
     report.problem = given.text;
     report.title = given.desc().title();
     // One kernel serves every size; buffers and the reference have the given sizes.
-    Result<Problem> sized = Result<Problem>(given);
+    Result<ParsedProblem> sized = Result<ParsedProblem>(given);
     if (!options.sizes.empty()) {
       Result<std::string> sizedLine = withSizes(line, options.sizes);
-      sized = sizedLine ? readProblem(*sizedLine, device.target()) : Result<Problem>(sizedLine.takeError());
+      sized = sizedLine ? readProblem(*sizedLine, device.target()) : Result<ParsedProblem>(sizedLine.takeError());
     }
     if (!sized)
       return sized.takeError();

@@ -48,7 +48,7 @@ Result<Device> Device::open(quern_engine_kind_t kind, size_t index) {
   QUERN_RETURN_IF_ERROR(checked(quern_engine_get_info(engine, &info)));
   QUERN_ASSIGN_OR_RETURN(Target target, Target::parse(info.target));
   device.compiledFor = target;
-  device.ownName = info.name;
+  device.deviceName = info.name;
   quern_stream_t stream = nullptr;
   QUERN_RETURN_IF_ERROR(checked(quern_stream_create(&stream, engine, quern_stream_default_flags)));
   device.ownedStream.reset(stream);

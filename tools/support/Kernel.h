@@ -43,11 +43,11 @@ public:
   const Target &target() const { return compiledFor; }
   bool isCpu() const { return compiledFor.isCpu(); }
   /// Returns the name from quern_engine_get_info().
-  const std::string &name() const { return ownName; }
+  const std::string &name() const { return deviceName; }
 
 private:
   Target compiledFor;
-  std::string ownName;
+  std::string deviceName;
   Owned<quern_engine_t, quern_engine_destroy> ownedEngine;
   Owned<quern_stream_t, quern_stream_destroy> ownedStream;
 };

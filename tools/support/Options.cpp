@@ -22,9 +22,9 @@ Option Option::oneArgument() { return Option(option->allow_extra_args(false)); }
 
 Option Option::choices(const std::vector<std::string> &names) { return Option(option->check(CLI::IsMember(names))); }
 
-Option Option::range(int least, int most) { return Option(option->check(CLI::Range(least, most))); }
+Option Option::range(int min, int max) { return Option(option->check(CLI::Range(min, max))); }
 
-Option Option::range(double least, double most) { return Option(option->check(CLI::Range(least, most))); }
+Option Option::range(double min, double max) { return Option(option->check(CLI::Range(min, max))); }
 
 Option Option::positive() { return Option(option->check(CLI::PositiveNumber)); }
 

@@ -37,8 +37,8 @@ public:
   /// Lets each occurrence of a list option accept only one argument.
   Option oneArgument();
   Option choices(const std::vector<std::string> &names);
-  Option range(int least, int most);
-  Option range(double least, double most);
+  Option range(int min, int max);
+  Option range(double min, double max);
   Option positive();
   Option notNegative();
 

@@ -92,7 +92,7 @@ std::string withCaret(std::string_view message, std::string_view line) {
                 std::string(length > 1 ? length - 1 : 0, '~'));
 }
 
-int64_t Problem::bytesMoved() const {
+int64_t ParsedProblem::bytesMoved() const {
   int64_t bytes = 0;
   for (const ArgumentInfo &argument : verified.arguments)
     bytes += argument.desc.isZero() || argument.desc.hasRuntimeDims()
@@ -116,7 +116,7 @@ int64_t operationsOf(const RnnDesc &rnn) {
 
 } // namespace
 
-int64_t Problem::productOperations() const {
+int64_t ParsedProblem::productOperations() const {
   for (const ArgumentInfo &argument : verified.arguments)
     if (argument.desc.hasRuntimeDims())
       return 0;
@@ -126,7 +126,7 @@ int64_t Problem::productOperations() const {
   return boxed && (*boxed)->seqLengths.isZero() ? operationsOf(**boxed) : 0;
 }
 
-bool Problem::wasAny(std::string_view tensor) const {
+bool ParsedProblem::wasAny(std::string_view tensor) const {
   bool isAny = false;
   auto find = [&]<typename T>(const char *name, const T &value) {
     if constexpr (std::is_same_v<T, TensorDesc>)
@@ -141,19 +141,19 @@ bool Problem::wasAny(std::string_view tensor) const {
   return isAny;
 }
 
-Result<Problem> readProblem(std::string_view line, const Target &target) {
+Result<ParsedProblem> readProblem(std::string_view line, const Target &target) {
   QUERN_ASSIGN_OR_RETURN(PrimitiveDesc desc, PrimitiveDesc::parse(line));
   Result<VerifiedProblem> verified = verify(desc, target);
   if (!verified)
     return Error{verified.error().status, withCaret(verified.error().message, line)};
-  Problem problem{target, std::move(desc), std::move(*verified), {}};
+  ParsedProblem problem{target, std::move(desc), std::move(*verified), {}};
   problem.text = problem.desc().text();
   return problem;
 }
 
-Result<Problem> readProblem(std::string_view line, const std::string &target) {
+Result<ParsedProblem> readProblem(std::string_view line, const std::string &target) {
   Result<Target> parsed = Target::parse(target);
-  return parsed ? readProblem(line, *parsed) : Result<Problem>(parsed.takeError());
+  return parsed ? readProblem(line, *parsed) : Result<ParsedProblem>(parsed.takeError());
 }
 
 Result<PrimitiveDesc> readMlirFile(const std::string &file, bool allowNaive) {

@@ -18,7 +18,7 @@
 
 namespace quern {
 
-struct Problem {
+struct ParsedProblem {
   Target target;       ///< target for which it is verified
   PrimitiveDesc given; ///< descriptor as parsed
   VerifiedProblem verified;
@@ -34,9 +34,9 @@ struct Problem {
   bool wasAny(std::string_view tensor) const;
 };
 
-Result<Problem> readProblem(std::string_view line, const Target &target);
+Result<ParsedProblem> readProblem(std::string_view line, const Target &target);
 /// Like the function above, for a target in text form.
-Result<Problem> readProblem(std::string_view line, const std::string &target);
+Result<ParsedProblem> readProblem(std::string_view line, const std::string &target);
 
 /// Reads a function in MLIR, `FILE` or `FILE:function`, unmodified.
 Result<PrimitiveDesc> readMlirFile(const std::string &file, bool allowNaive);

@@ -72,7 +72,7 @@ Placement ProblemData::scratchpadPlacement() const {
   return options.guarded == GuardedSide::End ? Placement{GuardedSide::End, 1, 1} : Placement{GuardedSide::Beginning};
 }
 
-Result<ProblemData> ProblemData::create(const Problem &problem, const DataOptions &options) {
+Result<ProblemData> ProblemData::create(const ParsedProblem &problem, const DataOptions &options) {
   QUERN_RETURN_IF_ERROR(checkMemory(problem.verified));
   ProblemData data;
   data.problem = &problem;

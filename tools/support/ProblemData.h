@@ -40,7 +40,7 @@ public:
   /// Allocates and fills the buffers. Fails with `invalid_arguments` if the problem is to run in place but input and
   /// output differ in type or layout, with `out_of_memory` if the tensors exceed the machine's memory, and with
   /// `unimplemented` for open sizes.
-  static Result<ProblemData> create(const Problem &problem, const DataOptions &options);
+  static Result<ProblemData> create(const ParsedProblem &problem, const DataOptions &options);
 
   /// Returns the arguments, and the scratchpad if there is one, for Kernel::bind.
   std::map<int32_t, BoundBuffer> buffers();
@@ -108,7 +108,7 @@ private:
   bool isUntouched(const Slot &output) const;
   bool isOverwritten(const Slot &input) const;
 
-  const Problem *problem = nullptr;
+  const ParsedProblem *problem = nullptr;
   DataOptions options;
   std::vector<Slot> slots;
   std::vector<GuardedBuffer> storage;

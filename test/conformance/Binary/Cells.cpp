@@ -24,12 +24,12 @@ public:
   void choose(Random &random, std::vector<Cell> &cells, size_t position, const Types &types) {
     constexpr int candidates = 24;
     size_t best = position;
-    int64_t most = -1;
+    int64_t max = -1;
     for (int i = 0; i < candidates; ++i) {
       auto candidate =
           static_cast<size_t>(random.between(static_cast<int64_t>(position), static_cast<int64_t>(cells.size()) - 1));
-      if (int64_t fresh = unreachedPairs(propertiesOf(cells[candidate], types)); fresh > most)
-        best = candidate, most = fresh;
+      if (int64_t fresh = unreachedPairs(propertiesOf(cells[candidate], types)); fresh > max)
+        best = candidate, max = fresh;
     }
     std::swap(cells[position], cells[best]);
     const Properties chosen = propertiesOf(cells[position], types);
@@ -61,9 +61,9 @@ std::vector<Cell> makeCells() {
             cells.push_back(cell);
   Random random(3);
   random.shuffle(cells);
-  LeastReachedFirst least;
+  LeastReachedFirst chooser;
   for (size_t i = 0; i < allTriples().size(); ++i)
-    least.choose(random, cells, i, allTriples()[i]);
+    chooser.choose(random, cells, i, allTriples()[i]);
   return cells;
 }
 

@@ -68,10 +68,10 @@ BinaryDesc drawTensors(Random &random, const Cell &cell, const Types &types, con
   BinaryDesc binary;
   binary.alg = cell.alg;
   binary.dst = drawTensor(random, cell.family, dims, types.dst, /*isWritten=*/true);
-  auto source = [&](const Dims &own, DataType type) {
-    TensorDesc desc = random.oneIn(4) ? drawSimple(random, own, type)
-                                      : drawTensor(random, cell.family, own, type, /*isWritten=*/false);
-    if (own == dims && random.oneIn(2))
+  auto source = [&](const Dims &shape, DataType type) {
+    TensorDesc desc = random.oneIn(4) ? drawSimple(random, shape, type)
+                                      : drawTensor(random, cell.family, shape, type, /*isWritten=*/false);
+    if (shape == dims && random.oneIn(2))
       desc = binary.dst, desc.dataType = type;
     return desc;
   };
@@ -81,21 +81,21 @@ BinaryDesc drawTensors(Random &random, const Cell &cell, const Types &types, con
     binary.src2 = source(shapes.src2, drawConditionType(random));
   for (TensorDesc *desc : {&binary.dst, &binary.src1, &binary.src2})
     if (!desc->isZero() && random.oneIn(8))
-      *desc = taken(TensorDesc::fromTag(desc->shape(), desc->dataType, "any"));
+      *desc = legalLayout(TensorDesc::fromTag(desc->shape(), desc->dataType, "any"));
   return binary;
 }
 
 /// Returns the open tensor of a source that broadcasts along some dims, with its sizes in `actual`.
-TensorDesc openPart(const Dims &own, const std::vector<bool> &isOpen, DataType type, TensorDesc &actual) {
+TensorDesc openPart(const Dims &shape, const std::vector<bool> &isOpen, DataType type, TensorDesc &actual) {
   std::string tag;
-  Dims dims = own;
-  for (size_t d = 0; d < own.size(); ++d) {
+  Dims dims = shape;
+  for (size_t d = 0; d < shape.size(); ++d) {
     tag += static_cast<char>('a' + d);
-    if (isOpen[d] && own[d] != 1)
+    if (isOpen[d] && shape[d] != 1)
       dims[d] = runtimeDim;
   }
-  actual = taken(TensorDesc::fromTag(own, type, tag));
-  return taken(TensorDesc::fromTag(dims, type, tag));
+  actual = legalLayout(TensorDesc::fromTag(shape, type, tag));
+  return legalLayout(TensorDesc::fromTag(dims, type, tag));
 }
 
 /// Draws tensors with open sizes. A dim that is 1 in this execution looks like a broadcast dim, so it stays known.

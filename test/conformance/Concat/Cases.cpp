@@ -52,9 +52,9 @@ struct Shape {
   int axis = 0;
   std::vector<int64_t> sizes; ///< sizes of the sources along the axis
   Dims ofSource(size_t i) const {
-    Dims own = dims;
-    own[static_cast<size_t>(axis)] = sizes[i];
-    return own;
+    Dims source = dims;
+    source[static_cast<size_t>(axis)] = sizes[i];
+    return source;
   }
 };
 
@@ -86,10 +86,10 @@ Shape drawShape(Random &random, SourceFamily family, size_t count, int64_t block
     shape.dims.push_back(5);
   shape.axis = drawDim(random, shape.dims);
   const bool allSame = random.oneIn(2), isBlocked = family == SourceFamily::Blocked;
-  const int64_t most = count > 6 ? 6 : 24;
+  const int64_t maxSize = count > 6 ? 6 : 24;
   int64_t along = 0;
   for (size_t i = 0; i < count; ++i) {
-    int64_t size = random.oneIn(12) ? 0 : random.between(1, isBlocked ? 3 : most) * (isBlocked ? block : 1);
+    int64_t size = random.oneIn(12) ? 0 : random.between(1, isBlocked ? 3 : maxSize) * (isBlocked ? block : 1);
     if (isBlocked && i + 1 == count && size > 0)
       size -= random.between(0, block - 1);
     shape.sizes.push_back(allSame && i > 0 && !(isBlocked && shape.sizes[0] % block) ? shape.sizes[0] : size);
@@ -192,7 +192,7 @@ Case ConcatCases::draw(uint64_t seed, int64_t number) const {
     if (cell.family != SourceFamily::Chosen)
       concat.dst = drawDestination(random, cell.family, shape, cell.to, block);
     else if (cell.to != types[0] || random.oneIn(2))
-      concat.dst = taken(TensorDesc::fromTag(shape.dims, cell.to, "any"));
+      concat.dst = legalLayout(TensorDesc::fromTag(shape.dims, cell.to, "any"));
   }
   Attributes attr;
   if (random.oneIn(3))

@@ -30,8 +30,8 @@ std::vector<Cell> firstRound(bool backward) {
     size_t count = static_cast<size_t>(family);
     for (size_t from = 0; from < types; ++from)
       for (size_t to = 0; to < types; ++to, ++count) {
-        std::span<const Alg> own = algsOf(backward);
-        cells.push_back({backward, allTypes[from], allTypes[to], family, own[count % own.size()],
+        std::span<const Alg> supported = algsOf(backward);
+        cells.push_back({backward, allTypes[from], allTypes[to], family, supported[count % supported.size()],
                          allAttributes[count % attributes]});
       }
   }
@@ -39,19 +39,19 @@ std::vector<Cell> firstRound(bool backward) {
 }
 
 std::vector<Cell> makeCells() {
-  std::vector<Cell> first = firstRound(false), behind = firstRound(true), cells;
-  first.insert(first.end(), behind.begin(), behind.end());
+  std::vector<Cell> first = firstRound(false), backward = firstRound(true), cells;
+  first.insert(first.end(), backward.begin(), backward.end());
   Random random(1);
   random.shuffle(first);
   for (size_t round = 0; round < std::size(algs); ++round)
     for (Cell cell : first) {
-      std::span<const Alg> own = algsOf(cell.backward);
-      if (round >= own.size())
+      std::span<const Alg> supported = algsOf(cell.backward);
+      if (round >= supported.size())
         continue;
       size_t at = 0;
-      while (own[at] != cell.alg)
+      while (supported[at] != cell.alg)
         ++at;
-      cell.alg = own[(at + round) % own.size()];
+      cell.alg = supported[(at + round) % supported.size()];
       const size_t attributes = cell.backward ? backwardAttributes : std::size(allAttributes);
       cell.attribute = allAttributes[(static_cast<size_t>(cell.attribute) + round) % attributes];
       cells.push_back(cell);

@@ -35,7 +35,7 @@ Difference knownDifference(const PeerComparison &with, size_t element, double ou
   const DataType to = with.exact.desc.dataType;
   if (!isFloating(to) && ours == 0 && std::isnan(with.exact.exact[element]) && theirs == roundTo(to, -0x1p40))
     return {"NaN becomes the lowest integer", 0.005};
-  if (isBesideDomain(with, element, ours, theirs))
+  if (isNanAtDomainEdge(with, element, ours, theirs))
     return {"the argument of sqrt, log or pow is 0 or has the opposite sign, because the post-op before is less exact",
             0.005};
   if (isRoundedTwice(with.exact.desc.dataType, ours, theirs))

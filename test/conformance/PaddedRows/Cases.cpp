@@ -82,7 +82,7 @@ DataType drawType(Random &random) {
 DataType drawSourceType(Random &random, DataType dst) { return random.oneIn(3) ? drawType(random) : dst; }
 
 TensorDesc source(Random &random, const Dims &dims, DataType dst) {
-  return taken(TensorDesc::dense(dims, drawSourceType(random, dst)));
+  return legalLayout(TensorDesc::dense(dims, drawSourceType(random, dst)));
 }
 
 SumDesc drawSum(Random &random, const Dims &dims, TensorDesc dst) {
@@ -156,11 +156,11 @@ PrimitiveDesc PaddedRowsCases::drawDesc(Random &random, const Cell &cell) const 
   }
   desc.attr = drawPostOps(random, cell, dims).open;
   if (cell.writer == Writer::Eltwise) {
-    const PostOp own = drawEltwise(random, isBinary(cell.alg) ? Alg::EltwiseLinear : cell.alg);
-    desc.op = EltwiseDesc{PropKind::ForwardInference, own.alg, own.alpha, own.beta, src, dst, {}, {}};
+    const PostOp eltwise = drawEltwise(random, isBinary(cell.alg) ? Alg::EltwiseLinear : cell.alg);
+    desc.op = EltwiseDesc{PropKind::ForwardInference, eltwise.alg, eltwise.alpha, eltwise.beta, src, dst, {}, {}};
   } else if (cell.writer == Writer::Binary) {
-    const bool isOwn = isBinary(cell.alg) && cell.alg != Alg::BinarySelect;
-    desc.op = BinaryDesc{isOwn ? cell.alg : Alg::BinaryMul, src, source(random, dims, dst.dataType), {}, dst};
+    const bool hasTwoSources = isBinary(cell.alg) && cell.alg != Alg::BinarySelect;
+    desc.op = BinaryDesc{hasTwoSources ? cell.alg : Alg::BinaryMul, src, source(random, dims, dst.dataType), {}, dst};
   } else if (cell.writer == Writer::Softmax) {
     for (TensorDesc *tensor : {&src, &dst}) // softmax does not support s32
       tensor->dataType = tensor->dataType == DataType::S32 ? DataType::F32 : tensor->dataType;

@@ -19,17 +19,17 @@ std::string textOf(const Cell &cell) {
   return concat(nameOf(cell.from), "->", nameOf(cell.to), ", ", nameOf(cell.family), ", ", nameOf(cell.attribute));
 }
 
-/// Formats "sum", or "sum/least" if every cell was reached.
+/// Formats "sum", or "sum/min" if every cell was reached.
 class Count {
 public:
   void add(int64_t number) {
     sum += number;
-    least = std::min(least, number);
+    min = std::min(min, number);
   }
-  std::string text() const { return least > 0 && sum > 0 ? concat(sum, '/', least) : std::to_string(sum); }
+  std::string text() const { return min > 0 && sum > 0 ? concat(sum, '/', min) : std::to_string(sum); }
 
 private:
-  int64_t sum = 0, least = INT64_MAX;
+  int64_t sum = 0, min = INT64_MAX;
 };
 
 } // namespace

@@ -11,7 +11,7 @@ namespace quern::cases::reorder {
 namespace {
 
 struct RankRange {
-  int64_t least, most;
+  int64_t min, max;
 };
 
 RankRange ranksOf(AttributeClass attribute) {
@@ -38,7 +38,7 @@ int64_t drawBudget(Random &random, AttributeClass attribute) {
 
 Dims drawShape(Random &random, const Cell &cell) {
   RankRange ranks = ranksOf(cell.attribute);
-  return quern::drawShape(random, ranks.least, ranks.most, static_cast<double>(drawBudget(random, cell.attribute)));
+  return quern::drawShape(random, ranks.min, ranks.max, static_cast<double>(drawBudget(random, cell.attribute)));
 }
 
 const Cell &cellOf(int64_t number) { return allCells()[static_cast<size_t>(number) % allCells().size()]; }

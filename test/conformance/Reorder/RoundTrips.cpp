@@ -65,7 +65,7 @@ std::vector<uint64_t> bitsOfElements(const TensorDesc &desc, const void *buffer)
 }
 
 /// Runs a reorder on the current bytes of its source.
-Result<void> execute(const Device &device, const Problem &problem, ProblemData &data) {
+Result<void> execute(const Device &device, const ParsedProblem &problem, ProblemData &data) {
   Result<Kernel> kernel = Kernel::create(device, problem.text);
   if (!kernel)
     return kernel.takeError();
@@ -91,8 +91,8 @@ Result<void> travel(const Device &device, const Case &drawn) {
   const ReorderDesc &there = std::get<ReorderDesc>(drawn.desc.op);
   PrimitiveDesc wayBack = drawn.desc;
   wayBack.op = ReorderDesc{there.dst, there.src};
-  Result<Problem> first = readProblem(drawn.desc.text(), device.target()),
-                  second = readProblem(wayBack.text(), device.target());
+  Result<ParsedProblem> first = readProblem(drawn.desc.text(), device.target()),
+                        second = readProblem(wayBack.text(), device.target());
   if (!first || !second)
     return first ? second.takeError() : first.takeError();
   // One direction has buffers guarded at their end, the other at their beginning.

@@ -60,8 +60,8 @@ Dims drawDims(Random &random, const TagPair &pair) {
   size_t rank = static_cast<size_t>(std::find_if(pair.src.begin(), pair.src.end(), [](char c) { return c < 'A'; }) -
                                     pair.src.begin());
   Dims ones(rank, 1);
-  TensorDesc src = taken(TensorDesc::fromTag(ones, DataType::F32, pair.src)),
-             dst = taken(TensorDesc::fromTag(ones, DataType::F32, pair.dst));
+  TensorDesc src = legalLayout(TensorDesc::fromTag(ones, DataType::F32, pair.src)),
+             dst = legalLayout(TensorDesc::fromTag(ones, DataType::F32, pair.dst));
   int64_t budget = random.oneIn(4) ? 4096 : 512;
   for (size_t d : {0, 1, 2, 3, 4, 5}) {
     if (d >= rank)
@@ -91,8 +91,8 @@ public:
     DataType to = random.oneIn(3) ? random.pick({DataType::S8, DataType::F32, DataType::BF16}) : from;
     Case drawn;
     drawn.number = number;
-    drawn.desc.op =
-        ReorderDesc{taken(TensorDesc::fromTag(dims, from, pair.src)), taken(TensorDesc::fromTag(dims, to, pair.dst))};
+    drawn.desc.op = ReorderDesc{legalLayout(TensorDesc::fromTag(dims, from, pair.src)),
+                                legalLayout(TensorDesc::fromTag(dims, to, pair.dst))};
     drawn.data.seed = random.bits() % 1000000;
     return drawn;
   }

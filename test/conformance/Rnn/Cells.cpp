@@ -106,11 +106,12 @@ int64_t cellsOfARound(Pass pass) { return static_cast<int64_t>(round(pass).size(
 
 Cell cellOf(Pass pass, int64_t number) {
   constexpr int64_t step = 59; // a few consecutive cells have all kinds, directions and types
-  const int64_t count = cellsOfARound(pass), index = number % count * step % count, turn = number / count % roundsOfAll;
+  const int64_t count = cellsOfARound(pass), index = number % count * step % count,
+                rotation = number / count % roundsOfAll;
   Cell cell = round(pass)[static_cast<size_t>(index)];
-  cell.options = static_cast<int>((turn + index) % optionSets);
+  cell.options = static_cast<int>((rotation + index) % optionSets);
   // The number of families is coprime to the number of option sets, so rotating both reaches all pairs.
-  cell.family = allFamilies[static_cast<size_t>(turn + index / 3) % std::size(allFamilies)];
+  cell.family = allFamilies[static_cast<size_t>(rotation + index / 3) % std::size(allFamilies)];
   return cell;
 }
 

@@ -17,14 +17,14 @@ namespace {
 
 using quern::rnn::Shape;
 
-/// Draws at most 100 channels, or 127 to 1024 if `most` exceeds 100.
-int64_t drawChannels(Random &random, int64_t most) {
-  if (most > 100)
+/// Draws at most 100 channels, or 127 to 1024 if `max` exceeds 100.
+int64_t drawChannels(Random &random, int64_t max) {
+  if (max > 100)
     return std::min(
-        random.pick<int64_t>({128, 200, 256, 304, 400, 512, 800, 1024}) + random.pick<int64_t>({0, 0, -1, 1}), most);
+        random.pick<int64_t>({128, 200, 256, 304, 400, 512, 800, 1024}) + random.pick<int64_t>({0, 0, -1, 1}), max);
   int64_t channels = random.oneIn(2) ? random.pick<int64_t>({1, 2, 3, 5, 7, 12, 20, 40, 80, 100})
                                      : random.pick<int64_t>({8, 16, 32, 48, 64, 96}) + random.between(-1, 1);
-  return std::min(channels, most);
+  return std::min(channels, max);
 }
 
 class Drawer {
@@ -71,16 +71,17 @@ private:
     }
     s.directions = isBidirectional() ? 2 : 1;
     s.layers = hasAttention(cell.kind) || isLong || isWide ? 1 : random.pick<int64_t>({1, 1, 2, 3});
-    int64_t most = isWide ? 1024 : isLong ? 20 : random.oneIn(4) ? 100 : 40;
-    const int64_t least = isInteger() && s.layers > 1 ? 5 : 1; // a single byte passes on little information
-    s.dhc = std::max(drawChannels(random, most), least);
-    s.dic = hasProjection() ? std::max(drawChannels(random, most), least) : s.dhc;
-    s.sic = isGru()                                                                   ? s.dhc
-            : s.steps == 1 && cell.family != LayoutFamily::Runtime && random.oneIn(2) ? drawChannels(random, most)
-                                                                                      : s.dic;
+    int64_t maxChannels = isWide ? 1024 : isLong ? 20 : random.oneIn(4) ? 100 : 40;
+    const int64_t minChannels = isInteger() && s.layers > 1 ? 5 : 1; // a single byte passes on little information
+    s.dhc = std::max(drawChannels(random, maxChannels), minChannels);
+    s.dic = hasProjection() ? std::max(drawChannels(random, maxChannels), minChannels) : s.dhc;
+    s.sic = isGru() ? s.dhc
+            : s.steps == 1 && cell.family != LayoutFamily::Runtime && random.oneIn(2)
+                ? drawChannels(random, maxChannels)
+                : s.dic;
     bool isConcatenated = s.layers > 1 && random.oneIn(3);
     op.flags = isConcatenated ? RnnStackConcatenated : 0;
-    s.slc = s.layers == 1 ? drawChannels(random, most) : isConcatenated ? s.directions * s.dic : s.dic;
+    s.slc = s.layers == 1 ? drawChannels(random, maxChannels) : isConcatenated ? s.directions * s.dic : s.dic;
     drawEnough();
     if (random.oneIn(100))
       (random.oneIn(2) ? s.steps : s.batch) = 0;
@@ -131,8 +132,8 @@ private:
     if (hasAttention(cell.kind))
       op.attention = tensor({s.steps, s.batch, 1}, drawWide());
     if (random.oneIn(5))
-      op.seqLengths =
-          taken(TensorDesc::fromTag(Dims{s.batch}, DataType::S32, cell.family == LayoutFamily::Any ? "any" : "a"));
+      op.seqLengths = legalLayout(
+          TensorDesc::fromTag(Dims{s.batch}, DataType::S32, cell.family == LayoutFamily::Any ? "any" : "a"));
     op.weightsLayer = tensor({s.layers, s.directions, s.slc, s.gates, s.dhc}, weight);
     op.weightsIter = tensor({s.layers, s.directions, s.sic, s.gates, s.dhc}, weight);
     if (hasPeephole())
@@ -183,15 +184,18 @@ private:
   TensorDesc tensor(const Dims &dims, DataType type) {
     switch (cell.family) {
     case LayoutFamily::Any:
-      return taken(TensorDesc::fromTag(dims, type, "any"));
+      return legalLayout(TensorDesc::fromTag(dims, type, "any"));
     case LayoutFamily::Transposed:
-      return taken(TensorDesc::fromTag(dims, type, dims.size() == 3 ? "bac" : dims.size() == 5 ? "abdec" : "abcd"));
+      return legalLayout(TensorDesc::fromTag(dims, type,
+                                             dims.size() == 3   ? "bac"
+                                             : dims.size() == 5 ? "abdec"
+                                                                : "abcd"));
     case LayoutFamily::Gapped:
       return drawPlain(random, dims, type, {false, true, false});
     case LayoutFamily::Mixed:
       return drawPlain(random, dims, type, {true, true, false});
     default:
-      return taken(TensorDesc::dense(dims, type));
+      return legalLayout(TensorDesc::dense(dims, type));
     }
   }
 
@@ -240,13 +244,13 @@ private:
     if (pass == Pass::Backward) {
       for (TensorDesc *weights : {&op.weightsLayer, &op.weightsIter, &op.weightsProjection})
         if (!weights->isZero())
-          *weights = taken(quern::rnn::packedTransposed(*weights, fpmath, target));
+          *weights = legalLayout(quern::rnn::packedTransposed(*weights, fpmath, target));
       return;
     }
-    op.weightsLayer = taken(quern::rnn::packedWeights(op, op.weightsLayer, fpmath, target));
-    op.weightsIter = taken(quern::rnn::packedWeights(op, op.weightsIter, fpmath, target));
+    op.weightsLayer = legalLayout(quern::rnn::packedWeights(op, op.weightsLayer, fpmath, target));
+    op.weightsIter = legalLayout(quern::rnn::packedWeights(op, op.weightsIter, fpmath, target));
     if (hasProjection())
-      op.weightsProjection = taken(quern::rnn::packedProjection(op.weightsProjection, fpmath, target));
+      op.weightsProjection = legalLayout(quern::rnn::packedProjection(op.weightsProjection, fpmath, target));
   }
 
   bool mayOpenWidths() const {
@@ -274,8 +278,8 @@ private:
     for (size_t d = 0; d < dims.size(); ++d)
       if (d + 1 == dims.size() || dims.size() == 3 || (d == 2 && (dims.size() == 5 || isState)))
         dims[d] = runtimeDim;
-    TensorDesc opened = taken(desc.isPlain() ? TensorDesc::dense(dims, desc.dataType)
-                                             : TensorDesc::fromTag(dims, desc.dataType, tagOfPanels(desc)));
+    TensorDesc opened = legalLayout(desc.isPlain() ? TensorDesc::dense(dims, desc.dataType)
+                                                   : TensorDesc::fromTag(dims, desc.dataType, tagOfPanels(desc)));
     appendSizes(opened, desc, sizes);
     desc = opened;
   }
@@ -298,7 +302,7 @@ private:
       dims[0] = runtimeDim;
     if (openBatch)
       dims[desc.ndims == 4 ? 2 : desc.ndims == 3 ? 1 : 0] = runtimeDim;
-    TensorDesc opened = taken(TensorDesc::dense(dims, desc.dataType));
+    TensorDesc opened = legalLayout(TensorDesc::dense(dims, desc.dataType));
     appendSizes(opened, desc, sizes);
     desc = opened;
   }
@@ -326,7 +330,7 @@ Case drawCase(uint64_t seed, int64_t number, const Target &target, Pass pass) {
 static void giveGradients(RnnDesc &op) {
   auto give = [](TensorDesc &diff, const TensorDesc &of) {
     if (diff.isZero() && !of.isZero())
-      diff = taken(TensorDesc::dense(of.shape(), DataType::F32));
+      diff = legalLayout(TensorDesc::dense(of.shape(), DataType::F32));
   };
   give(op.diffSrcLayer, op.srcLayer), give(op.diffSrcIter, op.srcIter), give(op.diffSrcIterC, op.srcIterC);
   give(op.diffAttention, op.attention), give(op.diffWeightsLayer, op.weightsLayer);
@@ -345,7 +349,7 @@ void adaptToPeer(Case &drawn) {
     op.flags &= ~static_cast<uint32_t>(RnnStackConcatenated);
   const int64_t biasGates = s.gates + quern::rnn::isLinearBeforeReset(op);
   if (op.bias.isZero())
-    op.bias = taken(TensorDesc::dense(Dims{s.layers, s.directions, biasGates, s.dhc}, DataType::F32));
+    op.bias = legalLayout(TensorDesc::dense(Dims{s.layers, s.directions, biasGates, s.dhc}, DataType::F32));
   if (op.prop == PropKind::Backward)
     giveGradients(op);
 }

@@ -98,7 +98,7 @@ public:
       return {"ref of 3.2 rounds to the type of dst before the post-ops", 0.006};
     if (isRef && !isForward(op.prop) && op.dst.samePlaces(op.diffDst) && !op.dst.samePlaces(op.diffSrc))
       return {"ref writes diff_src in the layout of dst if dst and diff_dst are dense", 0.004};
-    if (isBesideDomain(with, element, ours, theirs))
+    if (isNanAtDomainEdge(with, element, ours, theirs))
       return {
           "the argument of sqrt, log or pow is 0 or has the opposite sign, because the post-op before is less exact",
           0.005};

@@ -47,13 +47,13 @@ void Coverage::printTypes(std::ostream &os, bool backward) const {
     for (DataType to : typesOf(backward)) {
       printLabel(os, backward ? concat(nameOf(to), "<-", nameOf(from)) : concat(nameOf(from), "->", nameOf(to)));
       for (LayoutFamily family : allFamilies) {
-        int64_t sum = 0, least = INT64_MAX;
+        int64_t sum = 0, min = INT64_MAX;
         for (AttributeClass attribute : attributesOf(backward)) {
           int64_t reached = count({backward, from, to, family, attribute});
           sum += reached;
-          least = std::min(least, reached);
+          min = std::min(min, reached);
         }
-        os << std::setw(column) << (least ? concat(sum, '/', least) : std::to_string(sum));
+        os << std::setw(column) << (min ? concat(sum, '/', min) : std::to_string(sum));
       }
       os << '\n';
     }

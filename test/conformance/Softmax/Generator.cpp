@@ -28,8 +28,8 @@ int64_t drawBudget(Random &random, const Cell &cell) {
 Shape drawShape(Random &random, const Cell &cell) {
   Shape shape;
   // A block off the axis needs a second dim.
-  int least = cell.family == LayoutFamily::BlockedOffAxis ? 2 : 1;
-  int rank = static_cast<int>(random.oneIn(4) ? random.between(5, 12) : random.between(least, 4));
+  int minRank = cell.family == LayoutFamily::BlockedOffAxis ? 2 : 1;
+  int rank = static_cast<int>(random.oneIn(4) ? random.between(5, 12) : random.between(minRank, 4));
   shape.dims.assign(static_cast<size_t>(rank), 1);
   shape.axis = static_cast<int>(random.oneIn(2) ? rank - 1 : random.between(0, rank - 1));
   std::vector<int64_t> order(shape.dims.size());

@@ -61,8 +61,8 @@ std::vector<TensorDesc> drawTensors(Random &random, LayoutFamily family, const D
   std::vector<TensorDesc> tensors;
   bool isPlainOnAllSides =
       family == LayoutFamily::Dense || family == LayoutFamily::Permuted || family == LayoutFamily::Gapped;
-  bool isOwn = family == LayoutFamily::Mixed || family == LayoutFamily::Broadcast;
-  if (isPlainOnAllSides || (!isOwn && random.oneIn(2))) {
+  bool hasSeparateLayouts = family == LayoutFamily::Mixed || family == LayoutFamily::Broadcast;
+  if (isPlainOnAllSides || (!hasSeparateLayouts && random.oneIn(2))) {
     TensorDesc shared = drawOne(random, family, dims, axis, types.back(), /*isRead=*/false);
     for (DataType type : types) {
       tensors.push_back(shared);
@@ -75,7 +75,7 @@ std::vector<TensorDesc> drawTensors(Random &random, LayoutFamily family, const D
                     ? types.size() - 1
                     : static_cast<size_t>(random.between(0, static_cast<int64_t>(types.size()) - 1));
   for (size_t i = 0; i < types.size(); ++i) {
-    bool isRead = i + 1 < types.size(), isPlain = !isOwn && i != sure && random.oneIn(2);
+    bool isRead = i + 1 < types.size(), isPlain = !hasSeparateLayouts && i != sure && random.oneIn(2);
     tensors.push_back(isPlain ? drawPlain(random, dims, types[i], {random.oneIn(3), random.oneIn(4), false})
                               : drawOne(random, family, dims, axis, types[i], isRead));
   }

@@ -40,7 +40,7 @@ struct AliasRounds::Alias {
   Shift shift = Shift::None;
   int64_t bytes = 0; ///< offset in bytes
 
-  bool isApart() const { return bytes >= other.desc.bytes() || -bytes >= output.desc.bytes(); }
+  bool isDisjoint() const { return bytes >= other.desc.bytes() || -bytes >= output.desc.bytes(); }
   std::string text() const { return concat(output.name, " ", bytes, " bytes after the start of ", other.name); }
   /// Returns the kind under which the alias is counted.
   std::string kind() const {
@@ -111,7 +111,7 @@ private:
 
 } // namespace
 
-Result<void> AliasRounds::runOne(Kernel &kernel, const Problem &problem, ProblemData &data, FillKind fill,
+Result<void> AliasRounds::runOne(Kernel &kernel, const ParsedProblem &problem, ProblemData &data, FillKind fill,
                                  const Alias &alias) {
   data.refill();
   std::map<int32_t, BoundBuffer> buffers = data.buffers();
@@ -140,7 +140,7 @@ Result<void> AliasRounds::runOne(Kernel &kernel, const Problem &problem, Problem
     return bound;
   if (Result<void> executed = kernel.execute(); !executed) {
     const Error &error = executed.error();
-    if (error.status != Status::InvalidArguments || alias.isApart())
+    if (error.status != Status::InvalidArguments || alias.isDisjoint())
       return internalError("refused with ", toString(error.status), ": ", error.message);
     if (!shared.isUnchanged())
       return internalError("refused after something was written: ", error.message);
@@ -158,7 +158,7 @@ Result<void> AliasRounds::runOne(Kernel &kernel, const Problem &problem, Problem
   return {};
 }
 
-Result<void> AliasRounds::run(Kernel &kernel, const Problem &problem, ProblemData &data, const Case &drawn,
+Result<void> AliasRounds::run(Kernel &kernel, const ParsedProblem &problem, ProblemData &data, const Case &drawn,
                               const std::function<void(std::string_view)> &announce) {
   std::vector<ArgumentInfo> outputs, all;
   for (const ArgumentInfo &info : problem.verified.arguments)

@@ -22,7 +22,7 @@ class AliasRounds {
 public:
   /// Runs executions on the contents of `data` in which outputs of the problem, or the scratchpad, overlap other
   /// arguments. Calls `announce` with a description before each.
-  Result<void> run(Kernel &kernel, const Problem &problem, ProblemData &data, const Case &drawn,
+  Result<void> run(Kernel &kernel, const ParsedProblem &problem, ProblemData &data, const Case &drawn,
                    const std::function<void(std::string_view)> &announce);
   /// Prints how many executions were right and refused, by the kinds of the two arguments.
   void print(std::ostream &os) const;
@@ -34,7 +34,8 @@ private:
     int64_t right = 0, refused = 0;
   };
   struct Alias;
-  Result<void> runOne(Kernel &kernel, const Problem &problem, ProblemData &data, FillKind fill, const Alias &alias);
+  Result<void> runOne(Kernel &kernel, const ParsedProblem &problem, ProblemData &data, FillKind fill,
+                      const Alias &alias);
 
   std::map<std::string, Counts> counts;
   std::array<Counts, 6> shifts{}; ///< by offset

@@ -82,7 +82,7 @@ Result<void> CompileSuite::validate(const std::string &module) const {
 }
 
 Result<void> CompileSuite::compile(const std::string &line, const Target &target) {
-  Result<Problem> problem = readProblem(line, target);
+  Result<ParsedProblem> problem = readProblem(line, target);
   if (!problem && problem.error().status == Status::Unimplemented &&
       skipped.add(reasonOf(problem.error().message, target)))
     return {};
@@ -98,7 +98,7 @@ Result<void> CompileSuite::compile(const std::string &line, const Target &target
   return {};
 }
 
-Result<void> CompileSuite::make(const Problem &problem, const Target &target) const {
+Result<void> CompileSuite::make(const ParsedProblem &problem, const Target &target) const {
   Result<std::string> bytes = compileTo(problem.text, target.text(), quern_form_artifact);
   if (!bytes)
     return bytes.takeError();

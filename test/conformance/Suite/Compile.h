@@ -34,7 +34,7 @@ public:
 
 protected:
   /// Compiles a verified problem and checks the artifact; tests override it to plant refusals.
-  virtual Result<void> make(const Problem &problem, const Target &target) const;
+  virtual Result<void> make(const ParsedProblem &problem, const Target &target) const;
 
 private:
   Result<void> compile(const std::string &line, const Target &target);

@@ -31,7 +31,7 @@ int64_t placesOf(const TensorDesc &desc) {
 
 } // namespace
 
-std::string flatPartOf(const Problem &problem, ProblemData &data) {
+std::string flatPartOf(const ParsedProblem &problem, ProblemData &data) {
   if (problem.verified.isNoop)
     return {};
   for (const ArgumentInfo &argument : problem.verified.arguments)

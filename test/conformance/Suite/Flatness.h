@@ -18,7 +18,7 @@ namespace quern {
 
 /// Returns the part of the data that is flat, as "input src" or "output dst"; empty if no tensor with more than a few
 /// elements is. Call it after ProblemData::computeExpected().
-std::string flatPartOf(const Problem &problem, ProblemData &data);
+std::string flatPartOf(const ParsedProblem &problem, ProblemData &data);
 
 /// Returns why this problem is always flat with data of this kind; empty if another draw helps.
 std::string_view reasonForFlat(const PrimitiveDesc &desc, FillKind fill);

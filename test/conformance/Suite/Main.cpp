@@ -104,19 +104,19 @@ Output outputOf(const Part &part, const SuiteOptions &options, const std::string
 }
 
 struct Totals {
-  int64_t passed = 0, failed = 0, apart = 0;
+  int64_t passed = 0, failed = 0, notCompared = 0;
 
   /// Adds the counts in the last line of a part; a list has no counts.
   void add(const Output &output, bool isList) {
-    long long good = 0, bad = 0, beside = 0;
+    long long good = 0, bad = 0, uncompared = 0;
     bool hasCounts = false;
     std::istringstream lines(output.text);
     for (std::string line; std::getline(lines, line);) {
-      std::sscanf(line.c_str(), "apart: %lld", &beside);
+      std::sscanf(line.c_str(), "apart: %lld", &uncompared);
       hasCounts = std::sscanf(line.c_str(), "%lld passed, %lld failed", &good, &bad) == 2;
     }
     passed += hasCounts ? good : 0;
-    apart += beside;
+    notCompared += uncompared;
     failed += hasCounts ? bad + (bad == 0 && !output.isClean) : !output.isClean || !isList;
   }
 };
@@ -138,7 +138,7 @@ int runParts(const std::vector<Part> &parts, const SuiteOptions &options, const 
     totals.add(output, options.listOnly);
   }
   if (!options.listOnly)
-    std::cout << parts.size() << " runs\napart: " << totals.apart << '\n'
+    std::cout << parts.size() << " runs\napart: " << totals.notCompared << '\n'
               << totals.passed << " passed, " << totals.failed << " failed" << std::endl;
   return totals.failed ? 1 : 0;
 }

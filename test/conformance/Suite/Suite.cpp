@@ -94,8 +94,8 @@ void Suite::runLegal() {
 }
 
 Case Suite::draw(int64_t number, int64_t redraws) const {
-  constexpr uint64_t apart = 1000003; // larger than typical seeds
-  Case drawn = cases.draw(options.seed + static_cast<uint64_t>(redraws) * apart, number);
+  constexpr uint64_t seedStride = 1000003; // larger than typical seeds
+  Case drawn = cases.draw(options.seed + static_cast<uint64_t>(redraws) * seedStride, number);
   drawn.redraws = redraws;
   if (peer) {
     cases.adaptToPeer(drawn);
@@ -106,7 +106,7 @@ Case Suite::draw(int64_t number, int64_t redraws) const {
   return drawn;
 }
 
-Result<bool> Suite::isToBeRedrawn(const Case &drawn, const Problem &problem, ProblemData &data) {
+Result<bool> Suite::isToBeRedrawn(const Case &drawn, const ParsedProblem &problem, ProblemData &data) {
   constexpr int64_t redrawsOfAny = 8, maxRedraws = 40;
   const std::string part = flatPartOf(problem, data);
   if (part.empty())
@@ -169,18 +169,18 @@ void Suite::failLine(const std::string &line, const std::string &why) {
   std::cout << "FAILED: " << why << "\n  quern run '" << line << "'" << std::endl;
 }
 
-Result<void> Suite::readCase(const Case &drawn, Problem &open, Problem &sized) const {
+Result<void> Suite::readCase(const Case &drawn, ParsedProblem &open, ParsedProblem &sized) const {
   std::string text = drawn.desc.text();
   Result<PrimitiveDesc> parsed = PrimitiveDesc::parse(text);
   if (!parsed || !(*parsed == drawn.desc))
     return internalError("the text form does not round-trip: ",
                          parsed ? parsed->text() : withoutNewlines(parsed.error().message));
-  Result<Problem> first = readProblem(text, device.target());
+  Result<ParsedProblem> first = readProblem(text, device.target());
   if (!first)
     return first.takeError();
   Result<std::string> sizedText = drawn.sizes.empty() ? Result<std::string>(text) : withSizes(text, drawn.sizes);
-  Result<Problem> second =
-      sizedText ? readProblem(*sizedText, device.target()) : Result<Problem>(sizedText.takeError());
+  Result<ParsedProblem> second =
+      sizedText ? readProblem(*sizedText, device.target()) : Result<ParsedProblem>(sizedText.takeError());
   if (!second)
     return second.takeError();
   open = std::move(*first);
@@ -196,7 +196,7 @@ void Suite::countCase(const Case &drawn, const PrimitiveDesc &sized, ProblemData
 }
 
 Result<void> Suite::runCase(const Case &drawn) {
-  Problem open, sized;
+  ParsedProblem open, sized;
   if (Result<void> read = readCase(drawn, open, sized); !read)
     return skipOrFail(read.takeError());
   if (options.listOnly) {
@@ -270,7 +270,8 @@ Result<void> Suite::runOtherSizes(Kernel &kernel, const Case &drawn) {
   Random random(drawn.data.seed);
   for (const std::vector<int64_t> &sizes : otherSizesOf(text, drawn.sizes, random)) {
     Result<std::string> sized = withSizes(text, sizes);
-    Result<Problem> problem = sized ? readProblem(*sized, device.target()) : Result<Problem>(sized.takeError());
+    Result<ParsedProblem> problem =
+        sized ? readProblem(*sized, device.target()) : Result<ParsedProblem>(sized.takeError());
     if (!problem) // the sizes contradict known ones
       continue;
     Case other = drawn;
@@ -289,7 +290,7 @@ Result<void> Suite::runOtherSizes(Kernel &kernel, const Case &drawn) {
   return {};
 }
 
-Result<void> Suite::runAliases(Kernel &kernel, const Case &drawn, const Problem &problem, ProblemData &data) {
+Result<void> Suite::runAliases(Kernel &kernel, const Case &drawn, const ParsedProblem &problem, ProblemData &data) {
   if (Result<void> given = data.addScratchpad(kernel); !given)
     return given;
   const std::string command =

@@ -72,11 +72,11 @@ private:
   void failLine(const std::string &line, const std::string &why);
   Result<void> runCase(const Case &drawn);
   /// Counts data that must be flat and fails for other flat data. Returns true if the case is to be drawn again.
-  Result<bool> isToBeRedrawn(const Case &drawn, const Problem &problem, ProblemData &data);
+  Result<bool> isToBeRedrawn(const Case &drawn, const ParsedProblem &problem, ProblemData &data);
   /// Counts features that a device may lack; other refusals are failures.
   Result<void> skipOrFail(Error error);
   /// Reads the verified problem that the kernel is created for, and the same with all sizes known.
-  Result<void> readCase(const Case &drawn, Problem &open, Problem &sized) const;
+  Result<void> readCase(const Case &drawn, ParsedProblem &open, ParsedProblem &sized) const;
   void countCase(const Case &drawn, const PrimitiveDesc &sized, ProblemData &data);
   /// Executes with every number of threads, with buffers alternately guarded at the end and at the beginning; `bytes`
   /// receives the outputs of the first execution.
@@ -84,20 +84,21 @@ private:
   /// Executes a kernel with open sizes for sizes other than the drawn ones.
   Result<void> runOtherSizes(Kernel &kernel, const Case &drawn);
   /// Executes with outputs that overlap other arguments.
-  Result<void> runAliases(Kernel &kernel, const Case &drawn, const Problem &problem, ProblemData &data);
+  Result<void> runAliases(Kernel &kernel, const Case &drawn, const ParsedProblem &problem, ProblemData &data);
   /// Returns the peer's primitive, or null if it has none.
-  std::unique_ptr<OneDnnPrimitive> askPeer(const Problem &problem);
+  std::unique_ptr<OneDnnPrimitive> askPeer(const ParsedProblem &problem);
   /// Fills and binds the buffers, and executes. Returns false, and counts it, if the peer refuses only at execution, as
   /// 3.2 does for zero points with a mask.
   Result<bool> runPeer(ProblemData &data, OneDnnPrimitive &theirPrimitive);
-  Result<void> compareWithPeer(const Problem &problem, const Case &drawn, ProblemData &data,
+  Result<void> compareWithPeer(const ParsedProblem &problem, const Case &drawn, ProblemData &data,
                                OneDnnPrimitive &theirPrimitive);
   /// Returns the known differences of the outputs with their shares; an error if an output is wrong.
-  Result<PeerDifferences> judgeOutputsOfPeer(const Problem &problem, const Case &drawn, ProblemData &data,
+  Result<PeerDifferences> judgeOutputsOfPeer(const ParsedProblem &problem, const Case &drawn, ProblemData &data,
                                              const std::string &implementation);
   /// Judges the peer's results with the reference; runs no kernel of Quern. The gru of 3.13 reads uninitialized memory,
   /// so of two primitives of one problem one may be right: a wrong one is created again a few times.
-  Result<void> judgePeer(const Problem &problem, const Case &drawn, ProblemData &data, OneDnnPrimitive &theirPrimitive);
+  Result<void> judgePeer(const ParsedProblem &problem, const Case &drawn, ProblemData &data,
+                         OneDnnPrimitive &theirPrimitive);
   void count(const PeerDifferences &differences);
   Difference differenceOf(const PeerComparison &with, const ReferenceInputs &results, DataKind data) const;
   bool isOutOfTime() const;

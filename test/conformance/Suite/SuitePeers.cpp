@@ -10,7 +10,7 @@
 
 namespace quern {
 
-std::unique_ptr<OneDnnPrimitive> Suite::askPeer(const Problem &problem) {
+std::unique_ptr<OneDnnPrimitive> Suite::askPeer(const ParsedProblem &problem) {
   if (std::string reason = cases.unsafeForPeer(problem.desc(), peer->version()); !reason.empty()) {
     ++peerUnsafe[reason];
     return nullptr;
@@ -20,7 +20,7 @@ std::unique_ptr<OneDnnPrimitive> Suite::askPeer(const Problem &problem) {
   return made ? std::move(*made) : nullptr;
 }
 
-Result<void> Suite::compareWithPeer(const Problem &problem, const Case &drawn, ProblemData &data,
+Result<void> Suite::compareWithPeer(const ParsedProblem &problem, const Case &drawn, ProblemData &data,
                                     OneDnnPrimitive &theirPrimitive) {
   const ReferenceOutput &exact = data.expectedOutputs().front();
   std::vector<double> ours = gather(exact.desc, data.buffer(exact.argument));
@@ -69,7 +69,7 @@ Result<bool> Suite::runPeer(ProblemData &data, OneDnnPrimitive &theirPrimitive) 
 }
 
 /// The workspace is specific to each library, so it is not judged.
-Result<PeerDifferences> Suite::judgeOutputsOfPeer(const Problem &problem, const Case &drawn, ProblemData &data,
+Result<PeerDifferences> Suite::judgeOutputsOfPeer(const ParsedProblem &problem, const Case &drawn, ProblemData &data,
                                                   const std::string &implementation) {
   const std::string version = peer->version();
   ReferenceInputs results;
@@ -93,7 +93,7 @@ Result<PeerDifferences> Suite::judgeOutputsOfPeer(const Problem &problem, const 
   return differences;
 }
 
-Result<void> Suite::judgePeer(const Problem &problem, const Case &drawn, ProblemData &data,
+Result<void> Suite::judgePeer(const ParsedProblem &problem, const Case &drawn, ProblemData &data,
                               OneDnnPrimitive &theirPrimitive) {
   if (Result<bool> ran = runPeer(data, theirPrimitive); !ran || !*ran)
     return ran ? Result<void>() : ran.takeError();
@@ -101,9 +101,9 @@ Result<void> Suite::judgePeer(const Problem &problem, const Case &drawn, Problem
   cases.count(drawn, problem.desc(), nullptr);
   Result<PeerDifferences> found = judgeOutputsOfPeer(problem, drawn, data, theirPrimitive.implementation());
   // Wrong primitives are kept, so that the next one gets other memory.
-  constexpr size_t most = 8;
+  constexpr size_t maxOthers = 8;
   std::vector<std::unique_ptr<OneDnnPrimitive>> others;
-  while (!found && others.size() < most) {
+  while (!found && others.size() < maxOthers) {
     others.push_back(askPeer(problem));
     Result<bool> ran = others.back() ? runPeer(data, *others.back()) : Result<bool>(false);
     if (ran && *ran && judgeOutputsOfPeer(problem, drawn, data, others.back()->implementation()))
@@ -117,8 +117,8 @@ Result<void> Suite::judgePeer(const Problem &problem, const Case &drawn, Problem
 
 void Suite::count(const PeerDifferences &differences) {
   for (const auto &[what, share] : differences) {
-    auto &[count, most] = peerDifferences[what];
-    ++count, most = share;
+    auto &[count, limit] = peerDifferences[what];
+    ++count, limit = share;
   }
 }
 

@@ -78,7 +78,7 @@ void SumCases::drawLayouts(Random &random, SourceFamily family, SumDesc &sum, co
   if (family == SourceFamily::Chosen && to == types[0] && random.oneIn(2))
     return;
   if (family == SourceFamily::Chosen)
-    sum.dst = taken(TensorDesc::fromTag(dims, to, "any"));
+    sum.dst = legalLayout(TensorDesc::fromTag(dims, to, "any"));
   else if (allSame && ofDst == family && family != SourceFamily::Mixed)
     sum.dst = sum.srcs[0];
   else

@@ -17,7 +17,7 @@ namespace {
 constexpr int64_t maxBytes = int64_t(4) << 20; ///< maximum bytes of all tensors of an executed problem
 constexpr double maxWork = 1 << 19;            ///< maximum number of products or functions of the reference
 
-double bytesOf(const Problem &problem) {
+double bytesOf(const ParsedProblem &problem) {
   double bytes = 0;
   for (const ArgumentInfo &info : problem.verified.arguments)
     bytes += static_cast<double>(std::max<int64_t>(info.desc.bytes(), 0));
@@ -51,7 +51,7 @@ DataOptions drawOptions(Random &random) {
 }
 
 /// Acts like a kernel with a fault, for the input with a planted fault.
-void plantFault(Input &input, const Problem &problem, ProblemData &data) {
+void plantFault(Input &input, const ParsedProblem &problem, ProblemData &data) {
   const ArgumentInfo &argument = problem.verified.arguments.front();
   char *bytes = static_cast<char *>(data.buffer(argument.index));
   switch (input.plant) {
@@ -74,7 +74,7 @@ void plantFault(Input &input, const Problem &problem, ProblemData &data) {
 }
 
 /// Executes on buffers guarded at `side` and returns the bytes of all outputs.
-std::string execute(Input &input, const Problem &problem, Kernel &kernel, ProblemData &data, GuardedSide side) {
+std::string execute(Input &input, const ParsedProblem &problem, Kernel &kernel, ProblemData &data, GuardedSide side) {
   input.note(concat("executes, guarded at the ", nameOf(side)));
   data.moveTo(side);
   Result<void> done = kernel.bind(data.buffers());
@@ -91,7 +91,7 @@ std::string execute(Input &input, const Problem &problem, Kernel &kernel, Proble
   return data.outputBytes();
 }
 
-void executeAndCompare(Input &input, const DrawnLine &drawn, const Problem &problem, Kernel &kernel) {
+void executeAndCompare(Input &input, const DrawnLine &drawn, const ParsedProblem &problem, Kernel &kernel) {
   DataOptions options = drawOptions(input.random);
   Result<ProblemData> data = ProblemData::create(problem, options);
   if (!data)
@@ -123,7 +123,8 @@ void executeAndCompare(Input &input, const DrawnLine &drawn, const Problem &prob
 void runProblem(Input &input, const DrawnLine &drawn) {
   const bool isOpen = drawn.line.find('?') != std::string::npos;
   Result<std::string> sized = isOpen ? withSizes(drawn.line, drawn.sizes) : Result<std::string>(drawn.line);
-  Result<Problem> problem = sized ? readProblem(*sized, input.device.target()) : Result<Problem>(sized.takeError());
+  Result<ParsedProblem> problem =
+      sized ? readProblem(*sized, input.device.target()) : Result<ParsedProblem>(sized.takeError());
   if (!problem)
     return refuse(input, problem.error());
   const double bytes = bytesOf(*problem);

@@ -61,7 +61,7 @@ public:
   }
 
 protected:
-  Result<void> make(const Problem &, const Target &) const override {
+  Result<void> make(const ParsedProblem &, const Target &) const override {
     return ++calls % period == 0 ? Result<void>(unimplemented(words)) : Result<void>();
   }
 

@@ -15,7 +15,7 @@ namespace {
 
 /// Returns the part of a problem that has only one value, with the data of its seed or with a src of zeros.
 std::string flatPartOf(std::string_view line, bool isOfZeros = false) {
-  const Problem problem = *readProblem(line, Target{CpuIsa::Avx2});
+  const ParsedProblem problem = *readProblem(line, Target{CpuIsa::Avx2});
   ProblemData data = *ProblemData::create(problem, {});
   if (isOfZeros)
     std::memset(data.buffer(arg::src), 0, static_cast<size_t>(data.descOf(arg::src)->bytes()));

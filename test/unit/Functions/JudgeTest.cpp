@@ -234,7 +234,7 @@ std::string withFault(std::string text, const Mutant &mutant) {
 }
 
 /// Returns the problem of a function.
-Problem problemOf(const std::string &text) {
+ParsedProblem problemOf(const std::string &text) {
   char path[] = "/tmp/quern-judge-XXXXXX";
   const int file = mkstemp(path);
   EXPECT_GE(file, 0);
@@ -243,13 +243,13 @@ Problem problemOf(const std::string &text) {
   Result<std::string> line = lineOfMlir(path, true);
   std::remove(path);
   EXPECT_TRUE(line) << line.error().message;
-  Result<Problem> problem = readProblem(*line, Device::open(quern_cpu)->target());
+  Result<ParsedProblem> problem = readProblem(*line, Device::open(quern_cpu)->target());
   EXPECT_TRUE(problem) << problem.error().message;
   return std::move(*problem);
 }
 
 /// Returns the verdict on the kernel of `given` with the data and expected results of `expected`.
-Verdict judged(const Problem &expected, const Problem &given, uint64_t seed, FillKind fill) {
+Verdict judged(const ParsedProblem &expected, const ParsedProblem &given, uint64_t seed, FillKind fill) {
   Result<Device> cpu = Device::open(quern_cpu);
   Result<ProblemData> data = ProblemData::create(expected, {.fill = fill, .seed = seed});
   EXPECT_TRUE(data && data->computeExpected());
@@ -262,7 +262,7 @@ Verdict judged(const Problem &expected, const Problem &given, uint64_t seed, Fil
 
 TEST(FunctionJudge, CallsKernelsRight) {
   for (const Function &function : functions) {
-    const Problem problem = problemOf(function.text);
+    const ParsedProblem problem = problemOf(function.text);
     for (FillKind fill : {FillKind::Dense, FillKind::Designed})
       for (uint64_t seed = 1; seed <= 10; ++seed) {
         const Verdict verdict = judged(problem, problem, seed, fill);
@@ -275,7 +275,7 @@ TEST(FunctionJudge, CallsKernelsRight) {
 TEST(FunctionJudge, CallsMutantsWrong) {
   for (const Function &function : functions)
     for (const Mutant &mutant : function.mutants) {
-      const Problem right = problemOf(function.text), wrong = problemOf(withFault(function.text, mutant));
+      const ParsedProblem right = problemOf(function.text), wrong = problemOf(withFault(function.text, mutant));
       for (uint64_t seed = 1; seed <= 5; ++seed)
         EXPECT_FALSE(judged(right, wrong, seed, FillKind::Dense).isRight)
             << function.name << ", " << mutant.name << ", seed " << seed;

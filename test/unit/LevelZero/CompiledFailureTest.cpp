@@ -33,7 +33,7 @@ Result<void> runLine(const std::string &line, Loading *loading = nullptr) {
   Result<Device> device = Device::open(quern_gpu);
   if (!device)
     return device.takeError();
-  Result<Problem> problem = readProblem(line, device->target());
+  Result<ParsedProblem> problem = readProblem(line, device->target());
   if (!problem)
     return problem.takeError();
   const int64_t before = driverCalls();

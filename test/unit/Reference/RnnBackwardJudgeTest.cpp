@@ -55,7 +55,7 @@ public:
       : Drawn(cases::rnn::drawCase(seed, number, Target{CpuIsa::Avx512Bf16}, cases::rnn::Pass::Backward)) {}
   explicit Drawn(Case of) : drawn(std::move(of)) {
     const std::string text = drawn.desc.text(); // sizes may be open
-    Result<Problem> read =
+    Result<ParsedProblem> read =
         readProblem(drawn.sizes.empty() ? text : *withSizes(text, drawn.sizes), Target{CpuIsa::Avx512Bf16});
     EXPECT_TRUE(read) << read.error().message;
     problem = std::move(*read);
@@ -109,7 +109,7 @@ public:
       changed.old = {};
     if (mutant == Mutant::LengthsIgnored)
       std::fill(changed.diffDstIter.begin(), changed.diffDstIter.end(), 0);
-    std::vector<float> behind; // state that the step that was processed before has read
+    std::vector<float> previousState; // state that the step that was processed before has read
     const BackwardOptions<float> options{[&](BackwardStep<float> &step) {
       const auto channels = static_cast<std::ptrdiff_t>(rnn().weightsLayer.dims[4]);
       CellGradients<float> &d = step.gradients;
@@ -121,8 +121,8 @@ public:
           std::fill(of->begin(), of->end(), 0.0f);
       const std::vector<float> read = step.h;
       if (mutant == Mutant::StateBehind && !step.isLast)
-        step.h = behind;
-      behind = read;
+        step.h = previousState;
+      previousState = read;
     }};
     RnnGradients<float> gradients = computeGradients<float>(desc(), changed, options);
     if (mutant == Mutant::NoBiasOfOneGate)
@@ -147,7 +147,7 @@ public:
 
 private:
   Case drawn;
-  Problem problem;
+  ParsedProblem problem;
   std::optional<ProblemData> data;
   BackwardArguments arguments;
 };
@@ -171,8 +171,8 @@ TEST(RnnBackwardJudge, DistinguishesCorrectAndWrongKernels) {
                                  << right.worst << ": got " << right.got << ", expected " << right.expected;
       const FpmathMode mode = drawn.desc().attr.fpmathMode;
       const bool mayRound = mode == FpmathMode::BF16 || mode == FpmathMode::Any;
-      double &most = worst[std::string(nameOf(drawn.rnn().srcLayer.dataType)) + (mayRound ? " fpmath" : "")];
-      most = std::max(most, right.worst);
+      double &max = worst[std::string(nameOf(drawn.rnn().srcLayer.dataType)) + (mayRound ? " fpmath" : "")];
+      max = std::max(max, right.worst);
       for (Mutant mutant : mutants) {
         if (drawn.isSpecial() || !drawn.appliesTo(mutant))
           continue;

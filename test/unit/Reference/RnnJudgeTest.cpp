@@ -45,7 +45,7 @@ public:
     std::string text = drawn.desc.text();
     if (!drawn.sizes.empty())
       text = *withSizes(text, drawn.sizes);
-    Result<Problem> read = readProblem(text, Target{CpuIsa::Avx512Bf16});
+    Result<ParsedProblem> read = readProblem(text, Target{CpuIsa::Avx512Bf16});
     EXPECT_TRUE(read) << read.error().message;
     problem = std::move(*read);
     data = *ProblemData::create(problem, drawn.data);
@@ -150,7 +150,7 @@ private:
   }
 
   Case drawn;
-  Problem problem;
+  ParsedProblem problem;
   std::optional<ProblemData> data;
 };
 

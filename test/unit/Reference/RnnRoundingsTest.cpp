@@ -97,7 +97,7 @@ private:
   int64_t below(int64_t end) { return static_cast<int64_t>(random() % static_cast<uint64_t>(end)); }
 
   std::mt19937_64 random;
-  Problem problem;
+  ParsedProblem problem;
   std::optional<ProblemData> data;
   ReferenceInputs inputs;
   std::unique_ptr<Run> run;

@@ -33,7 +33,7 @@ TEST(Problem, CaretGoesUnderTheFieldThatIsNamedFirst) {
 }
 
 TEST(Problem, CountsElementsNotGaps) {
-  Result<Problem> problem = readProblem(line, Target::host());
+  Result<ParsedProblem> problem = readProblem(line, Target::host());
   ASSERT_TRUE(problem) << problem.error().message;
   EXPECT_EQ(problem->bytesMoved(), 2 * 2 * 3 * 4);
 }
@@ -47,7 +47,7 @@ TEST(ExitCode, TheMostSeriousWins) {
 }
 
 TEST(ProblemData, CatchesStrayWrites) {
-  Result<Problem> problem =
+  Result<ParsedProblem> problem =
       readProblem("softmax fwd_i alg=accurate src=f32:2x3:ab dst=f32:2x3:s4x1 axis=1", Target::host());
   ASSERT_TRUE(problem) << problem.error().message;
   Result<ProblemData> data = ProblemData::create(*problem, {});
@@ -63,7 +63,7 @@ TEST(ProblemData, CatchesStrayWrites) {
 }
 
 TEST(ProblemData, CatchesNonzeroPadding) {
-  Result<Problem> problem = readProblem("reorder src=f32:10:a dst=f32:10:A8a", Target::host());
+  Result<ParsedProblem> problem = readProblem("reorder src=f32:10:a dst=f32:10:A8a", Target::host());
   ASSERT_TRUE(problem) << problem.error().message;
   Result<ProblemData> data = ProblemData::create(*problem, {});
   ASSERT_TRUE(data);
@@ -75,7 +75,7 @@ TEST(ProblemData, CatchesNonzeroPadding) {
 }
 
 TEST(ProblemData, CatchesStrayHalfBytes) {
-  Result<Problem> problem = readProblem("reorder src=s8:5:a dst=s4:5:A8a", Target::host());
+  Result<ParsedProblem> problem = readProblem("reorder src=s8:5:a dst=s4:5:A8a", Target::host());
   ASSERT_TRUE(problem) << problem.error().message;
   Result<ProblemData> data = ProblemData::create(*problem, {});
   ASSERT_TRUE(data);
@@ -88,7 +88,7 @@ TEST(ProblemData, CatchesStrayHalfBytes) {
 }
 
 TEST(ProblemData, CatchesChangedInputs) {
-  Result<Problem> problem = readProblem(line, Target::host());
+  Result<ParsedProblem> problem = readProblem(line, Target::host());
   ASSERT_TRUE(problem);
   Result<ProblemData> data = ProblemData::create(*problem, {});
   ASSERT_TRUE(data);
@@ -107,7 +107,7 @@ TEST(Problem, SizesAreFilledInFromLeftToRight) {
 }
 
 TEST(ProblemData, EmptyTensorsMayBePadded) {
-  Result<Problem> problem =
+  Result<ParsedProblem> problem =
       readProblem("softmax fwd_i src=f32:0x3:s4x1:pad2x4 dst=f32:0x3:s4x1:pad2x4 axis=1", Target::host());
   ASSERT_TRUE(problem) << problem.error().message;
   Result<ProblemData> data = ProblemData::create(*problem, {});
@@ -116,7 +116,7 @@ TEST(ProblemData, EmptyTensorsMayBePadded) {
 }
 
 TEST(ProblemData, CatchesWritesOfEmptyProblems) {
-  Result<Problem> problem =
+  Result<ParsedProblem> problem =
       readProblem("rnn fwd_i cell=rnn direction=left2right src_layer=f32:0x2x3:abc weights_layer=f32:1x1x3x1x4:abcde "
                   "weights_iter=f32:1x1x4x1x4:abcde dst_layer=f32:0x2x4:abc dst_iter=f32:1x1x2x4:abcd activation=tanh",
                   Target::host());
@@ -130,7 +130,7 @@ TEST(ProblemData, CatchesWritesOfEmptyProblems) {
 }
 
 TEST(ProblemData, MovesWithWhatItHolds) {
-  Result<Problem> problem = readProblem(line, Target::host());
+  Result<ParsedProblem> problem = readProblem(line, Target::host());
   ASSERT_TRUE(problem);
   Result<ProblemData> data = ProblemData::create(*problem, {});
   ASSERT_TRUE(data);
@@ -143,8 +143,8 @@ TEST(ProblemData, MovesWithWhatItHolds) {
 }
 
 TEST(ProblemData, InPlaceNeedsEqualSides) {
-  Result<Problem> same = readProblem(line, Target::host());
-  Result<Problem> other =
+  Result<ParsedProblem> same = readProblem(line, Target::host());
+  Result<ParsedProblem> other =
       readProblem("softmax fwd_i alg=accurate src=f32:2x3:ab dst=f32:2x3:ba axis=1", Target::host());
   ASSERT_TRUE(same && other);
   DataOptions options;

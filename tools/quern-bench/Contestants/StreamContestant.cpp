@@ -85,7 +85,7 @@ private:
   void attend(int64_t batch, int64_t length);
   void recur(int64_t steps, int64_t sequences);
   std::function<void()> drawShape();
-  int64_t draw(int64_t least, int64_t most) { return std::uniform_int_distribution<int64_t>(least, most)(random); }
+  int64_t draw(int64_t min, int64_t max) { return std::uniform_int_distribution<int64_t>(min, max)(random); }
 
   Functions api;
   const bool isOurs; ///< true if the library is Quern
@@ -152,8 +152,8 @@ void StreamOfCalls::compute(const std::vector<Argument> &arguments, const Create
     require(api.memory_destroy(argument.memory));
   require(api.primitive_destroy(primitive));
   require(api.primitive_desc_destroy(desc));
-  for (const quern_memory_desc_t own : descs)
-    require(api.memory_desc_destroy(own));
+  for (const quern_memory_desc_t memoryDesc : descs)
+    require(api.memory_desc_destroy(memoryDesc));
 }
 
 void StreamOfCalls::softmax(const Dims &dims, int axis, float *data) {

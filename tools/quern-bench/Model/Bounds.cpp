@@ -96,14 +96,14 @@ std::string Bounds::fileFor(const std::string &name, const std::string &target) 
 }
 
 std::optional<double> Bounds::cyclesOf(const std::string &file, const std::string &processor) const {
-  constexpr int before = 100, turns = 200;
+  constexpr int before = 100, iterations = 200;
   const std::string command =
       mca + " -mtriple=aarch64 -noalias -instruction-info=0 -resource-pressure=0 -mcpu=" + processor + " ";
   const auto cycles = [&](int count) {
     return totalCycles(command + "-iterations=" + std::to_string(count) + " '" + file + "' 2>/dev/null");
   };
-  const std::optional<double> all = cycles(before + turns), begin = cycles(before);
-  return all && begin ? std::optional((*all - *begin) / turns) : std::nullopt;
+  const std::optional<double> all = cycles(before + iterations), begin = cycles(before);
+  return all && begin ? std::optional((*all - *begin) / iterations) : std::nullopt;
 }
 
 std::optional<double> Bounds::cyclesPerUnit(const std::string &name, const std::string &target,

@@ -89,9 +89,9 @@ private:
             ++counts[step];
             break;
           }
-    const auto most =
+    const auto maximum =
         std::max_element(counts.begin(), counts.end(), [](auto &a, auto &b) { return a.second < b.second; });
-    return most == counts.end() ? "" : most->first;
+    return maximum == counts.end() ? "" : maximum->first;
   }
 
   /// Adds the loop of the schedule to which the backward jump belongs.

@@ -97,8 +97,8 @@ private:
     std::map<std::string, const ModeledLoop *> main;
     for (const ModeledLoop &loop : loops)
       if (loop.isProduct)
-        if (const ModeledLoop *&most = main[loop.kernel]; !most || loop.flops > most->flops)
-          most = &loop;
+        if (const ModeledLoop *&largest = main[loop.kernel]; !largest || loop.flops > largest->flops)
+          largest = &loop;
     std::vector<const ModeledLoop *> products;
     for (const auto &[kernel, loop] : main)
       products.push_back(loop);
@@ -157,7 +157,7 @@ private:
     std::string text =
         "\n| target | products by | flops per iteration | instructions | cycles, share of the peak, share of cycles "
         "that products are begun in | loops | the first |\n|---|---|---|---|---|---|---|\n";
-    for (const Row &row : each)
+    for (const ProductRow &row : each)
       text += row.text + " | " + std::to_string(row.count) + " | " + row.first + " |\n";
     return text + refused;
   }
@@ -177,12 +177,12 @@ private:
   Bounds bounds;
   std::map<std::string, std::optional<double>> peaks;
   ModelReport report;
-  struct Row {
+  struct ProductRow {
     std::string text;
     size_t count;
     std::string first;
   };
-  std::vector<Row> each;
+  std::vector<ProductRow> each;
   std::map<std::string, size_t> rowOf; ///< row of each text in `each`
   std::string sums, refused, spilled;
 };

@@ -69,7 +69,7 @@ public:
     return {{"algorithm", std::string(nameOf(binaryOf(problem).alg))}};
   }
 
-  Bounds bounds(const BenchProblem &problem, const std::string &plan) const override {
+  PromisedBounds bounds(const BenchProblem &problem, const std::string &plan) const override {
     bool isLine = plan.find("lines") != std::string::npos && plan.find(" | ") == std::string::npos;
     return {isLine ? lineCompileMs : hardestCompileMs, isTiny(binaryOf(problem)) ? tinyExecuteNs : 0, codeKib};
   }

@@ -67,7 +67,7 @@ public:
             {"forward", isForward(eltwise.prop)}};
   }
 
-  Bounds bounds(const BenchProblem &problem, const std::string &) const override {
+  PromisedBounds bounds(const BenchProblem &problem, const std::string &) const override {
     return {compileMs, isTiny(eltwiseOf(problem)) ? tinyExecuteNs : 0, codeKib};
   }
 };

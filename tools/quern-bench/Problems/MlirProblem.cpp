@@ -44,7 +44,7 @@ public:
             {"inputs", inputs}};
   }
 
-  Bounds bounds(const BenchProblem &, const std::string &) const override { return {compileMs, 0, codeKib}; }
+  PromisedBounds bounds(const BenchProblem &, const std::string &) const override { return {compileMs, 0, codeKib}; }
 };
 
 } // namespace

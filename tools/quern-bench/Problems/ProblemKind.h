@@ -17,7 +17,7 @@
 namespace quern::bench {
 
 /// Values that docs/performance.md promises for a problem; 0: nothing.
-struct Bounds {
+struct PromisedBounds {
   double compileMs = 0; ///< cold compilation with a warm compiler
   double executeNs = 0; ///< a call on one thread, including the kernel
   double codeKib = 0;   ///< machine code and constants
@@ -35,7 +35,7 @@ public:
   /// Returns the parameters that Python drivers read, in addition to tensors and attributes.
   virtual nlohmann::json parameters(const BenchProblem &problem) const = 0;
   /// Returns the bounds of a problem. `plan` is the library's description of its schedule.
-  virtual Bounds bounds(const BenchProblem &problem, const std::string &plan) const = 0;
+  virtual PromisedBounds bounds(const BenchProblem &problem, const std::string &plan) const = 0;
 };
 
 // One function per primitive, named by its word in the text form: softmaxKind(). Null: the primitive is not measured.

@@ -80,7 +80,7 @@ public:
 
   nlohmann::json parameters(const BenchProblem &) const override { return nlohmann::json::object(); }
 
-  Bounds bounds(const BenchProblem &problem, const std::string &plan) const override {
+  PromisedBounds bounds(const BenchProblem &problem, const std::string &plan) const override {
     auto says = [&](const char *word) { return plan.find(word) != std::string::npos; };
     const ReorderDesc &reorder = reorderOf(problem);
     bool isSeveral = says(" | map:") || says(" | rows:"), isLine = says("lines") && !says("tiles") && !isSeveral;

@@ -74,7 +74,7 @@ public:
             {"fpmath", nameOf(problem.verified.desc.attr.fpmathMode)}};
   }
 
-  Bounds bounds(const BenchProblem &problem, const std::string &plan) const override {
+  PromisedBounds bounds(const BenchProblem &problem, const std::string &plan) const override {
     const rnn::Shape s = rnn::Shape::of(descOf(problem));
     const auto kernels = static_cast<double>(1 + std::count(plan.begin(), plan.end(), '|'));
     const bool isTiny = s.dhc <= tinyChannels && s.slc <= tinyChannels && s.batch == 1;

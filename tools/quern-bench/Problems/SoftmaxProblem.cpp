@@ -85,7 +85,7 @@ public:
     return {{"backward", isBackward(problem)}, {"algorithm", nameOf(softmax.alg)}, {"axis", softmax.axis}};
   }
 
-  Bounds bounds(const BenchProblem &problem, const std::string &) const override {
+  PromisedBounds bounds(const BenchProblem &problem, const std::string &) const override {
     return {problem.verified.desc.attr.postOps.size() > 4 ? compileBoundManyPostOpsMs : compileBoundMs};
   }
 };

@@ -64,7 +64,7 @@ public:
 
   nlohmann::json parameters(const BenchProblem &) const override { return nlohmann::json::object(); }
 
-  Bounds bounds(const BenchProblem &problem, const std::string &plan) const override {
+  PromisedBounds bounds(const BenchProblem &problem, const std::string &plan) const override {
     const auto kernels = static_cast<double>(1 + std::count(plan.begin(), plan.end(), '|'));
     const bool isLine = plan.find("tiles") == std::string::npos;
     return {kernels * (isLine ? lineCompileMs : hardestCompileMs), isTiny(sourcesOf(problem)) ? tinyExecuteNs : 0,

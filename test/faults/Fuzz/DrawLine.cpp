@@ -47,7 +47,7 @@ Dims drawDims(Random &random) {
 TensorDesc drawTensor(Random &random, const Dims &dims, DataType type, bool isWritten) {
   using enum LayoutFamily;
   if (isWritten && random.oneIn(20))
-    return taken(TensorDesc::fromTag(dims, type, "any"));
+    return legalLayout(TensorDesc::fromTag(dims, type, "any"));
   if (!isWritten && random.oneIn(12))
     return drawPlain(random, dims, type, {random.oneIn(3), false, true});
   if (isWritten && random.oneIn(4)) // vectors along a dim that ends within a block
@@ -145,7 +145,7 @@ PrimitiveDesc drawReorderProblem(Random &random) {
   op.src = drawTensor(random, dims, random.oneIn(3) ? to : drawType(random), false);
   op.dst = drawTensor(random, dims, to, true);
   if (op.dst.isAny())
-    op.dst = taken(TensorDesc::dense(dims, to));
+    op.dst = legalLayout(TensorDesc::dense(dims, to));
   return {op, drawAttributes(random, dims, to, {arg::src, arg::dst})};
 }
 

@@ -103,10 +103,10 @@ TEST(Memory, SeveralBuffers) {
   EXPECT_EQ(quern_memory_map_data_v2(nullptr, &data, 0), quern_invalid_arguments);
   EXPECT_EQ(quern_memory_unmap_data_v2(given.get(), rows, 2), quern_invalid_arguments)
       << "this pointer was not returned by a map function";
-  memory own(csr, device);
+  memory allocated(csr, device);
   for (int i = 0; i < 3; ++i) {
-    ASSERT_NE(own.get_data_handle(i), nullptr) << i;
-    std::memset(own.get_data_handle(i), 1, csr.get_size(i));
+    ASSERT_NE(allocated.get_data_handle(i), nullptr) << i;
+    std::memset(allocated.get_data_handle(i), 1, csr.get_size(i));
   }
 }
 

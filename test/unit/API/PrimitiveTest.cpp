@@ -91,10 +91,10 @@ TEST_F(PrimitiveTest, CloneAndAttributes) {
   user = {};
   EXPECT_EQ(clone.get_primitive_attr().get_scratchpad_mode(), scratchpad_mode::user);
   primitive kernel(clone);
-  const_quern_primitive_desc_t own = nullptr;
-  ASSERT_EQ(quern_primitive_get_primitive_desc(kernel.get(), &own), quern_success);
+  const_quern_primitive_desc_t kernelDesc = nullptr;
+  ASSERT_EQ(quern_primitive_get_primitive_desc(kernel.get(), &kernelDesc), quern_success);
   const char *text = nullptr;
-  ASSERT_EQ(quern_primitive_desc_get_text(own, &text), quern_success);
+  ASSERT_EQ(quern_primitive_desc_get_text(kernelDesc, &text), quern_success);
   EXPECT_EQ(text, clone.text());
 }
 
@@ -203,12 +203,12 @@ TEST(Settings, InstructionSetsOfBothArchitectures) {
 /// Limits the process to the lowest level of each architecture; the one of this architecture must be in effect.
 [[noreturn]] void exitWithLowestLevels() {
 #ifdef __x86_64__
-  constexpr cpu_isa own = cpu_isa::sse41, other = cpu_isa::neon;
+  constexpr cpu_isa lowest = cpu_isa::sse41, foreign = cpu_isa::neon;
 #else
-  constexpr cpu_isa own = cpu_isa::neon, other = cpu_isa::sse41;
+  constexpr cpu_isa lowest = cpu_isa::neon, foreign = cpu_isa::sse41;
 #endif
-  const bool isSet = set_max_cpu_isa(own) == status::success && set_max_cpu_isa(other) == status::success;
-  std::exit(isSet && get_effective_cpu_isa() == own ? 0 : 1);
+  const bool isSet = set_max_cpu_isa(lowest) == status::success && set_max_cpu_isa(foreign) == status::success;
+  std::exit(isSet && get_effective_cpu_isa() == lowest ? 0 : 1);
 }
 
 TEST(SettingsDeathTest, LevelOfAnotherArchitectureHasNoEffect) {

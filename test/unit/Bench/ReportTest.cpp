@@ -142,9 +142,9 @@ TEST(BenchReport, FamiliesHaveGeometricMeans) {
 }
 
 TEST(BenchReport, ReferenceCodeOfPeersIsCountedSeparately) {
-  Row own = makeRow(100, 200, 400), left = makeRow(100, 3000, 4000);
-  left.results["onednn-3.13"].kernel = left.results["onednn-3.2"].kernel = "ref:any";
-  std::string text = describeComparison({makeSettings(), {own, left}});
+  Row optimized = makeRow(100, 200, 400), reference = makeRow(100, 3000, 4000);
+  reference.results["onednn-3.13"].kernel = reference.results["onednn-3.2"].kernel = "ref:any";
+  std::string text = describeComparison({makeSettings(), {optimized, reference}});
   EXPECT_NE(text.find("| forward, all others | 1 | 0.50 / 0.25 | 2.00 / 2.00 |"), std::string::npos) << text;
   EXPECT_NE(text.find("| forward, left to oneDNN's reference code | 1 | 0.50 / 0.25 | 30.00 / 30.00 |"),
             std::string::npos)

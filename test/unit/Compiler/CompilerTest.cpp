@@ -99,7 +99,7 @@ std::string replaced(std::string text, const std::string &from, const std::strin
 
 /// Keys are equal exactly if the code is, and the fpmath mode changes code exactly where docs/primitives/rnn.md says
 /// so.
-TEST(Compiler, keysTellKernelsApartAndNothingElse) {
+TEST(Compiler, keysDistinguishKernelsOnly) {
   constexpr size_t linesOfF32Weights = 3;
   for (const std::string target : {"avx2", "avx512_core", "avx512_core_bf16", "avx512_core_amx", "spirv64"})
     for (size_t i = 0; i < linesWithModes().size(); ++i) {

@@ -206,13 +206,13 @@ TEST(TextForm, NumbersOfSourcesAreLimited) {
   std::string line = "concat srcs=none";
   for (size_t i = 1; i < maxSources; ++i)
     line += ",none";
-  PrimitiveDesc most = parsed(line);
-  auto &srcs = std::get<ConcatDesc>(most.op).srcs;
+  PrimitiveDesc largest = parsed(line);
+  auto &srcs = std::get<ConcatDesc>(largest.op).srcs;
   EXPECT_EQ(srcs.size(), maxSources);
-  EXPECT_TRUE(PrimitiveDesc::fromBytes(most.canonicalBytes()));
+  EXPECT_TRUE(PrimitiveDesc::fromBytes(largest.canonicalBytes()));
   EXPECT_NE(PrimitiveDesc::parse(line + ",none").error().message.find("more than 1024 tensors"), std::string::npos);
   srcs.emplace_back();
-  EXPECT_NE(PrimitiveDesc::fromBytes(most.canonicalBytes()).error().message.find("malformed at field 'srcs'"),
+  EXPECT_NE(PrimitiveDesc::fromBytes(largest.canonicalBytes()).error().message.find("malformed at field 'srcs'"),
             std::string::npos);
 }
 

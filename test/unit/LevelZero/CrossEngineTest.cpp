@@ -36,13 +36,13 @@ public:
     EXPECT_EQ(zeContextCreate(driver, &desc, &context), ZE_RESULT_SUCCESS);
     EXPECT_EQ(quern_ze_interop_engine_create(&made, driver, device, context), quern_success)
         << quern_get_last_error_message();
-    own.reset(made);
+    gpu.reset(made);
   }
   ~OtherDevice() {
-    own.reset(nullptr);
+    gpu.reset(nullptr);
     EXPECT_EQ(zeContextDestroy(context), ZE_RESULT_SUCCESS);
   }
-  engine own;
+  engine gpu;
 
 private:
   ze_context_handle_t context{};
@@ -153,7 +153,7 @@ TEST(LevelZero, AReorderGoesToAnotherDevice) {
   attr.set_post_ops(linear);
   for (bool hasKernel : {false, true})
     for (bool isThere : {false, true}) {
-      const engine &from = isThere ? other.own : device, &to = isThere ? device : other.own;
+      const engine &from = isThere ? other.gpu : device, &to = isThere ? device : other.gpu;
       const memory src(plain, from), dst(plain, to);
       setAll(src, [](size_t i) { return static_cast<float>(i); });
       stream order(from);

@@ -94,8 +94,8 @@ protected:
 TEST_F(Interop, AnExecutionIsOrderedByEvents) {
   quern_engine_t made = nullptr;
   ASSERT_DONE(quern_ze_interop_engine_create(&made, driver, device, context));
-  engine own;
-  own.reset(made);
+  engine gpu;
+  gpu.reset(made);
   ze_driver_handle_t itsDriver{};
   ze_device_handle_t itsDevice{};
   ze_context_handle_t itsContext{};
@@ -113,7 +113,7 @@ TEST_F(Interop, AnExecutionIsOrderedByEvents) {
                      {reorderLine("4", "dst_engine=gpu"), nullptr, 0}};
   for (bool isLent : {true, false})
     for (const auto &each : cases) {
-      DeviceRun run(own, each.line, each.make);
+      DeviceRun run(gpu, each.line, each.make);
       quern_stream_t handle = nullptr;
       if (isLent)
         ASSERT_DONE(quern_ze_interop_stream_create(&handle, made, list, 1));
@@ -126,7 +126,7 @@ TEST_F(Interop, AnExecutionIsOrderedByEvents) {
       EXPECT_EQ(itsList == list, isLent);
       std::fill_n(result, 4 * rowLength, -1.0f);
       ASSERT_OK(zeEventHostReset(before));
-      auto memories = memoriesOf(run, own);
+      auto memories = memoriesOf(run, gpu);
       if (run.src.get_engine().get_kind() == engine::kind::cpu) {
         run.fill();
         memories[QUERN_ARG_SRC] = run.src;
@@ -146,14 +146,14 @@ TEST_F(Interop, AnExecutionIsOrderedByEvents) {
 }
 
 TEST_F(Interop, TheCppInterfaceMatchesTheCInterface) {
-  const engine own = ze_interop::make_engine(driver, device, context);
-  EXPECT_TRUE(ze_interop::get_driver(own) == driver && ze_interop::get_device(own) == device &&
-              ze_interop::get_context(own) == context);
-  DeviceRun run(own, softmaxLine("4"), addOne);
+  const engine gpu = ze_interop::make_engine(driver, device, context);
+  EXPECT_TRUE(ze_interop::get_driver(gpu) == driver && ze_interop::get_device(gpu) == device &&
+              ze_interop::get_context(gpu) == context);
+  DeviceRun run(gpu, softmaxLine("4"), addOne);
   const memory::desc rows = run.desc.src_desc();
-  const memory src = ze_interop::make_memory(rows, own, source), between = ze_interop::make_memory(rows, own),
-               dst = ze_interop::make_memory(rows, own, std::vector<void *>{result});
-  const stream order = ze_interop::make_stream(own, list, true);
+  const memory src = ze_interop::make_memory(rows, gpu, source), between = ze_interop::make_memory(rows, gpu),
+               dst = ze_interop::make_memory(rows, gpu, std::vector<void *>{result});
+  const stream order = ze_interop::make_stream(gpu, list, true);
   EXPECT_EQ(ze_interop::get_list(order), list);
   const ze_event_handle_t half =
       ze_interop::execute(run.kernel, order, {{QUERN_ARG_SRC, src}, {QUERN_ARG_DST, between}}, {before});
@@ -186,12 +186,12 @@ TEST_F(Interop, AnEngineIsRestoredFromItsCacheBlob) {
 
 /// The driver fails if a kernel runs with freed memory.
 TEST_F(Interop, MemoryIsFreedAfterItsLastUse) {
-  const engine own = ze_interop::make_engine(driver, device, context);
-  DeviceRun run(own, softmaxLine("4"), addOne);
-  const stream order(own);
-  auto between = std::make_unique<memory>(run.desc.src_desc(), own);
-  const memory src = ze_interop::make_memory(run.desc.src_desc(), own, source),
-               dst = ze_interop::make_memory(run.desc.src_desc(), own, result);
+  const engine gpu = ze_interop::make_engine(driver, device, context);
+  DeviceRun run(gpu, softmaxLine("4"), addOne);
+  const stream order(gpu);
+  auto between = std::make_unique<memory>(run.desc.src_desc(), gpu);
+  const memory src = ze_interop::make_memory(run.desc.src_desc(), gpu, source),
+               dst = ze_interop::make_memory(run.desc.src_desc(), gpu, result);
   ze_interop::execute(run.kernel, order, {{QUERN_ARG_SRC, src}, {QUERN_ARG_DST, *between}}, {before});
   run.kernel.execute(order, {{QUERN_ARG_SRC, *between}, {QUERN_ARG_DST, dst}});
   std::atomic<bool> isGone{false};
@@ -210,15 +210,15 @@ TEST_F(Interop, MemoryIsFreedAfterItsLastUse) {
 
 /// The driver loses the device if a recording refers to freed memory, even if its address is in use again.
 TEST_F(Interop, OtherMemoryAtTheSameAddressIsRecordedAgain) {
-  const engine own = ze_interop::make_engine(driver, device, context);
-  DeviceRun run(own, softmaxLine("4"), addTwoByRows);
-  stream order(own);
-  const memory dst = ze_interop::make_memory(run.desc.dst_desc(), own, result);
+  const engine gpu = ze_interop::make_engine(driver, device, context);
+  DeviceRun run(gpu, softmaxLine("4"), addTwoByRows);
+  stream order(gpu);
+  const memory dst = ze_interop::make_memory(run.desc.dst_desc(), gpu, result);
   const ze_device_mem_alloc_desc_t onDevice{ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC, nullptr, 0, 0};
   for (int i = 0; i < 8; ++i) {
     void *pointer = nullptr;
     ASSERT_OK(zeMemAllocDevice(context, &onDevice, 4 * rowBytes, 64, device, &pointer));
-    memory src = ze_interop::make_memory(run.desc.src_desc(), own, pointer);
+    memory src = ze_interop::make_memory(run.desc.src_desc(), gpu, pointer);
     auto *values = src.map_data<float>();
     std::fill_n(values, 4 * rowLength, static_cast<float>(i));
     src.unmap_data(values);
@@ -231,26 +231,26 @@ TEST_F(Interop, OtherMemoryAtTheSameAddressIsRecordedAgain) {
 
 /// The barrier of a failed wait is reached while a later wait is for more commands.
 TEST_F(Interop, AWaitCoversAllEarlierWork) {
-  const engine own = ze_interop::make_engine(driver, device, context);
-  DeviceRun run(own, softmaxLine("4"), addOne);
-  const memory src = ze_interop::make_memory(run.desc.src_desc(), own, source),
-               dst = ze_interop::make_memory(run.desc.src_desc(), own, result);
-  stream order(own);
-  ze_event_handle_t behind{};
+  const engine gpu = ze_interop::make_engine(driver, device, context);
+  DeviceRun run(gpu, softmaxLine("4"), addOne);
+  const memory src = ze_interop::make_memory(run.desc.src_desc(), gpu, source),
+               dst = ze_interop::make_memory(run.desc.src_desc(), gpu, result);
+  stream order(gpu);
+  ze_event_handle_t later{};
   const ze_event_desc_t second{ZE_STRUCTURE_TYPE_EVENT_DESC, nullptr, 1, ZE_EVENT_SCOPE_FLAG_HOST,
                                ZE_EVENT_SCOPE_FLAG_HOST};
-  ASSERT_OK(zeEventCreate(pool, &second, &behind));
+  ASSERT_OK(zeEventCreate(pool, &second, &later));
   ze_interop::execute(run.kernel, order, {{QUERN_ARG_SRC, src}, {QUERN_ARG_DST, run.dst}}, {before});
   failDriverCall(2, ZE_RESULT_NOT_READY); // after the call that appends the barrier
   EXPECT_THAT(messageOf([&] { order.wait(); }), HasSubstr("zeEventHostSynchronize() returned ZE_RESULT_NOT_READY"));
-  ze_interop::execute(run.kernel, order, {{QUERN_ARG_SRC, src}, {QUERN_ARG_DST, dst}}, {behind});
+  ze_interop::execute(run.kernel, order, {{QUERN_ARG_SRC, src}, {QUERN_ARG_DST, dst}}, {later});
   std::atomic<bool> isSignaled{false};
   std::thread signals([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     zeEventHostSignal(before);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     isSignaled = true;
-    zeEventHostSignal(behind);
+    zeEventHostSignal(later);
   });
   for (int i = 0; i < 2; ++i) {
     order.wait();
@@ -258,18 +258,18 @@ TEST_F(Interop, AWaitCoversAllEarlierWork) {
   }
   signals.join();
   EXPECT_EQ(result[5], 6);
-  EXPECT_EQ(zeEventDestroy(behind), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(zeEventDestroy(later), ZE_RESULT_SUCCESS);
 }
 
 /// Returns 0 if each wait on a device that was lost during a kernel reports it, and objects can still be released.
 int loseTheDevice(ze_driver_handle_t driver, ze_device_handle_t device, ze_context_handle_t context,
                   ze_event_handle_t before) {
-  const engine own = ze_interop::make_engine(driver, device, context);
-  const DeviceRun run(own, softmaxLine("4"), addOne);
-  void *taken = run.src.get_data_handle();
-  const stream order(own);
+  const engine gpu = ze_interop::make_engine(driver, device, context);
+  const DeviceRun run(gpu, softmaxLine("4"), addOne);
+  void *freed = run.src.get_data_handle();
+  const stream order(gpu);
   ze_interop::execute(run.kernel, order, run.arguments, {before});
-  zeMemFree(context, taken); // forbidden to programs, because the kernel has not run
+  zeMemFree(context, freed); // forbidden to programs, because the kernel has not run
   zeEventHostSignal(before);
   for (int i = 0; i < 2; ++i)
     if (quern_stream_wait(order.get()) != quern_runtime_error ||
@@ -288,23 +288,23 @@ TEST_F(Interop, ALostDeviceIsAnErrorAtEveryWait) {
 
 /// TearDown() detects objects of the context that a cache has kept.
 TEST_F(Interop, NothingOfABorrowedContextIsKept) {
-  const engine own = ze_interop::make_engine(driver, device, context);
-  const primitive_desc desc(own, softmaxLine("4"));
-  const memory src = ze_interop::make_memory(desc.src_desc(), own), dst = ze_interop::make_memory(desc.dst_desc(), own);
+  const engine gpu = ze_interop::make_engine(driver, device, context);
+  const primitive_desc desc(gpu, softmaxLine("4"));
+  const memory src = ze_interop::make_memory(desc.src_desc(), gpu), dst = ze_interop::make_memory(desc.dst_desc(), gpu);
   src.unmap_data(src.map_data<float>());
-  stream order(own);
+  stream order(gpu);
   const primitive kernel(desc);
   EXPECT_NE(kernel.info().origin, quern_origin_none);
   kernel.execute(order, {{QUERN_ARG_SRC, src}, {QUERN_ARG_DST, dst}});
   order.wait();
-  EXPECT_EQ(primitive(primitive_desc(own, softmaxLine("4"))).info().origin, quern_origin_memory);
+  EXPECT_EQ(primitive(primitive_desc(gpu, softmaxLine("4"))).info().origin, quern_origin_memory);
 }
 
 /// Vectors of bytes are accessed if both sides start at a word; bytes outside of the tensors do not change.
 TEST_F(Interop, MemoryMayBeginAnywhere) {
   constexpr size_t rows = 256, columns = 260, count = rows * columns, around = 16;
-  const engine own = ze_interop::make_engine(driver, device, context);
-  stream order(own);
+  const engine gpu = ze_interop::make_engine(driver, device, context);
+  stream order(gpu);
   const ze_device_mem_alloc_desc_t onDevice{ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC, nullptr, 0, 0};
   const ze_host_mem_alloc_desc_t onHost{ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, nullptr, 0};
   uint8_t *from = nullptr, *to = nullptr;
@@ -312,14 +312,14 @@ TEST_F(Interop, MemoryMayBeginAnywhere) {
     ASSERT_OK(
         zeMemAllocShared(context, &onDevice, &onHost, count + around, 64, device, reinterpret_cast<void **>(memory)));
   for (bool isTransposed : {false, true}) {
-    const primitive_desc desc(own, std::string("reorder src=u8:256x260:ab dst=u8:256x260:") +
+    const primitive_desc desc(gpu, std::string("reorder src=u8:256x260:ab dst=u8:256x260:") +
                                        (isTransposed ? "ba" : "ab") + " attr.post_ops=eltwise(alg=linear,alpha=1)");
     const primitive kernel(desc);
     for (auto [src, dst] : {std::pair<size_t, size_t>(0, 0), {4, 8}, {1, 0}, {0, 3}, {2, 2}}) {
       for (size_t i = 0; i < count + around; ++i)
         from[i] = static_cast<uint8_t>(i * 7 + i / 256), to[i] = 0xee;
-      kernel.execute(order, {{QUERN_ARG_SRC, ze_interop::make_memory(desc.src_desc(), own, from + src)},
-                             {QUERN_ARG_DST, ze_interop::make_memory(desc.dst_desc(), own, to + dst)}});
+      kernel.execute(order, {{QUERN_ARG_SRC, ze_interop::make_memory(desc.src_desc(), gpu, from + src)},
+                             {QUERN_ARG_DST, ze_interop::make_memory(desc.dst_desc(), gpu, to + dst)}});
       order.wait();
       std::vector<uint8_t> wanted(count + around, 0xee);
       for (size_t i = 0; i < count; ++i)
@@ -334,12 +334,12 @@ TEST_F(Interop, MemoryMayBeginAnywhere) {
 #endif // QUERN_TEST_HAS_COMPILER
 
 TEST_F(Interop, NullIsRefusedByName) {
-  const engine own = ze_interop::make_engine(driver, device, context);
-  const DeviceRun run(own, softmaxLine("4"), addOne);
-  const stream order(own);
+  const engine gpu = ze_interop::make_engine(driver, device, context);
+  const DeviceRun run(gpu, softmaxLine("4"), addOne);
+  const stream order(gpu);
   const memory::desc tensor = run.desc.src_desc();
   const const_quern_memory_desc_t desc = tensor.get();
-  const quern_engine_t e = own.get();
+  const quern_engine_t e = gpu.get();
   const quern_stream_t s = order.get();
   const quern_exec_arg_t arguments[] = {{QUERN_ARG_SRC, run.src.get()}, {QUERN_ARG_DST, run.dst.get()}};
   const ze_event_handle_t noEvents[] = {before, nullptr};
@@ -417,10 +417,10 @@ TEST_F(Interop, NullIsRefusedByName) {
 TEST_F(Interop, MismatchingHandlesAreRefused) {
   quern_engine_t made = nullptr;
   ASSERT_DONE(quern_ze_interop_engine_create(&made, driver, device, context));
-  engine own;
-  own.reset(made);
+  engine gpu;
+  gpu.reset(made);
   const engine other(engine::kind::gpu, 0), cpu(engine::kind::cpu, 0);
-  const DeviceRun run(own, softmaxLine("4"), addOne);
+  const DeviceRun run(gpu, softmaxLine("4"), addOne);
   const stream order(other);
   const auto refusal = [](quern_status_t status) {
     return std::string(quern_status_name(status)) + ": " + quern_get_last_error_message();
@@ -429,9 +429,9 @@ TEST_F(Interop, MismatchingHandlesAreRefused) {
   EXPECT_THAT(refusal(quern_ze_interop_engine_get_context(cpu.get(), &itsContext)), HasSubstr("the engine is a cpu"));
   EXPECT_THAT(refusal(quern_ze_interop_engine_create(&made, driver, device, nullptr)), HasSubstr("context is null"));
   quern_stream_t handle = nullptr;
-  EXPECT_THAT(refusal(quern_ze_interop_stream_create(&handle, own.get(), nullptr, 0)), HasSubstr("list is null"));
+  EXPECT_THAT(refusal(quern_ze_interop_stream_create(&handle, gpu.get(), nullptr, 0)), HasSubstr("list is null"));
   // Memory and streams of one context cannot be used with another.
-  const auto memories = memoriesOf(run, own);
+  const auto memories = memoriesOf(run, gpu);
   const quern_exec_arg_t arguments[] = {{QUERN_ARG_SRC, memories.at(QUERN_ARG_SRC).get()},
                                         {QUERN_ARG_DST, memories.at(QUERN_ARG_DST).get()}};
   EXPECT_THAT(refusal(quern_primitive_execute(run.kernel.get(), order.get(), 2, arguments)),
@@ -445,7 +445,7 @@ TEST_F(Interop, MismatchingHandlesAreRefused) {
   ASSERT_OK(zeCommandListCreate(context, device, &listDesc, &closed));
   ASSERT_OK(zeCommandListClose(closed));
   {
-    ASSERT_DONE(quern_ze_interop_stream_create(&handle, own.get(), closed, 0));
+    ASSERT_DONE(quern_ze_interop_stream_create(&handle, gpu.get(), closed, 0));
     stream onClosed;
     onClosed.reset(handle);
     EXPECT_THAT(refusal(quern_primitive_execute(run.kernel.get(), handle, 2, arguments)),

@@ -56,7 +56,7 @@ void check(ze_result_t result) {
 struct Raw {
   ze_device_handle_t device;
   ze_context_handle_t context;
-  ze_command_list_handle_t now{}, recorded{}, held{};
+  ze_command_list_handle_t now{}, recorded{}, blocked{};
   ze_command_queue_handle_t queue{};
   ze_event_pool_handle_t pool{};
   ze_event_handle_t event{}, gate{};
@@ -78,9 +78,9 @@ struct Raw {
     eventDesc.index = 1;
     check(zeEventCreate(pool, &eventDesc, &gate));
     const ze_command_list_desc_t listDesc{ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, nullptr, 0, 0};
-    check(zeCommandListCreate(context, device, &listDesc, &held));
-    check(zeCommandListAppendBarrier(held, nullptr, 1, &gate));
-    check(zeCommandListClose(held));
+    check(zeCommandListCreate(context, device, &listDesc, &blocked));
+    check(zeCommandListAppendBarrier(blocked, nullptr, 1, &gate));
+    check(zeCommandListClose(blocked));
     const ze_device_mem_alloc_desc_t onDevice{ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC, nullptr, 0, 0};
     check(zeMemAllocDevice(context, &onDevice, 1 << 20, 64, device, &this->from));
     check(zeMemAllocDevice(context, &onDevice, 1 << 20, 64, device, &to));
@@ -173,7 +173,7 @@ void measure() {
     Median ours, driver;
     for (int i = 0; i < rounds / 8; ++i) {
       addOurs(ours, run);
-      addDriver(driver, [&] { raw.submit(raw.held); }, [&] { raw.submit(raw.recorded); });
+      addDriver(driver, [&] { raw.submit(raw.blocked); }, [&] { raw.submit(raw.recorded); });
     }
     print(concat("a program of ", 2 * steps, " launches"), ours, driver);
     check(zeCommandListDestroy(raw.recorded));

@@ -301,8 +301,8 @@ int useTheCpu(const DeviceRun &parents) {
   const int64_t before = driverCalls();
   const engine cpu(engine::kind::cpu, 0);
   std::vector<float> values(8 * rowLength);
-  memory own(parents.desc.src_desc(), cpu, values.data());
-  own.map_data<float>()[3] = 5;
+  memory src(parents.desc.src_desc(), cpu, values.data());
+  src.map_data<float>()[3] = 5;
   return values[3] == 5 && engine::get_count(engine::kind::gpu) == 0 && driverCalls() == before ? 0 : 1;
 }
 

@@ -25,11 +25,11 @@ constexpr int threadCount = 4;
 
 /// Runs `body` on threads that start together; an exception of a thread is a failure.
 void onThreads(const std::function<void(int thread)> &body) {
-  std::barrier together(threadCount);
+  std::barrier start(threadCount);
   std::vector<std::thread> threads;
   for (int i = 0; i < threadCount; ++i)
     threads.emplace_back([&, i] {
-      together.arrive_and_wait();
+      start.arrive_and_wait();
       EXPECT_EQ(messageOf([&] { body(i); }), "");
     });
   for (std::thread &each : threads)

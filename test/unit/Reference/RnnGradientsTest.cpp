@@ -20,7 +20,7 @@ using namespace quern::rnn;
 namespace {
 
 /// L, D, T, N and channels are small, because each element of each input is varied four times.
-struct Problem {
+struct GradientProblem {
   std::string cell;
   std::string direction;
   int64_t layers = 1, steps = 3, batch = 2, slc = 3, sic = 2, dhc = 2, dic = 2;
@@ -40,7 +40,7 @@ TensorDesc tensor(std::initializer_list<int64_t> dims, DataType type = DataType:
   return *TensorDesc::dense(std::vector<int64_t>(dims), type);
 }
 
-PrimitiveDesc descOf(const Problem &p) {
+PrimitiveDesc descOf(const GradientProblem &p) {
   const int64_t l = p.layers, d = p.directions(), n = p.batch;
   Result<PrimitiveDesc> parsed =
       PrimitiveDesc::parse(concat("rnn fwd_t cell=", p.cell, " direction=", p.direction, " flags=", p.flags));
@@ -76,7 +76,7 @@ struct Input {
   std::vector<double> BackwardArguments::*asRead;
 };
 
-class Gradients : public testing::TestWithParam<Problem> {
+class Gradients : public testing::TestWithParam<GradientProblem> {
 protected:
   Gradients() : desc(descOf(GetParam())), rnn(std::get<Boxed<RnnDesc>>(desc.op)) {
     using Of = RnnGradients<Uncertain>;
@@ -129,7 +129,7 @@ protected:
   }
 
   BackwardArguments arguments() const {
-    const Problem &p = GetParam();
+    const GradientProblem &p = GetParam();
     BackwardArguments a;
     for (const Input &input : all)
       if (input.asRead)
@@ -178,7 +178,7 @@ TEST_P(Gradients, AreDifferencesOfForward) {
 
 // Steps past the end of a sequence are ignored: neither their values nor their gradients are read.
 TEST_P(Gradients, IgnoreStepsAfterTheEndOfASequence) {
-  const Problem &p = GetParam();
+  const GradientProblem &p = GetParam();
   if (p.lengths.empty())
     return;
   const RnnGradients<Uncertain> before = computeGradients<Uncertain>(desc, arguments());
@@ -204,8 +204,8 @@ TEST_P(Gradients, IgnoreStepsAfterTheEndOfASequence) {
   }
 }
 
-static std::vector<Problem> problems() {
-  std::vector<Problem> all;
+static std::vector<GradientProblem> problems() {
+  std::vector<GradientProblem> all;
   const std::string cells[] = {"rnn activation=tanh",
                                "rnn activation=logistic",
                                "rnn activation=relu alpha=0.25",
@@ -230,16 +230,16 @@ static std::vector<Problem> problems() {
   for (const char *direction : {"left2right", "right2left", "bidirectional_concat", "bidirectional_sum"})
     for (int options : {1, 2, 3}) {
       const bool isProjected = (options & 2) != 0;
-      Problem p{.cell = "lstm",
-                .direction = direction,
-                .layers = 2,
-                .slc = 3,
-                .sic = 3,
-                .dhc = isProjected ? 4 : 3,
-                .dic = 3,
-                .hasPeephole = (options & 1) != 0,
-                .hasProjection = isProjected,
-                .lengths = {3, 2}};
+      GradientProblem p{.cell = "lstm",
+                        .direction = direction,
+                        .layers = 2,
+                        .slc = 3,
+                        .sic = 3,
+                        .dhc = isProjected ? 4 : 3,
+                        .dic = 3,
+                        .hasPeephole = (options & 1) != 0,
+                        .hasProjection = isProjected,
+                        .lengths = {3, 2}};
       all.push_back(p);
       p.hasStates = false;
       all.push_back(p);

@@ -134,12 +134,12 @@ TEST(Judge, WideOutputs) {
 }
 
 TEST(Judge, AcceptsBothNeighborsNearAMidpoint) {
-  double midpoint = 1 + 0x1p-8, near = midpoint + 1e-7, far = midpoint + 1e-3;
+  double midpoint = 1 + 0x1p-8, nearby = midpoint + 1e-7, distant = midpoint + 1e-3;
   for (DataKind data : {DataKind::Dense, DataKind::Designed}) {
-    EXPECT_TRUE(judgeOne(DataType::BF16, near, 1, 1, data).isRight);
-    EXPECT_TRUE(judgeOne(DataType::BF16, near, 1, 1 + 0x1p-7, data).isRight);
-    EXPECT_FALSE(judgeOne(DataType::BF16, far, 1, 1, data).isRight);
-    EXPECT_FALSE(judgeOne(DataType::BF16, near, 1, 1 + 0x1p-6, data).isRight);
+    EXPECT_TRUE(judgeOne(DataType::BF16, nearby, 1, 1, data).isRight);
+    EXPECT_TRUE(judgeOne(DataType::BF16, nearby, 1, 1 + 0x1p-7, data).isRight);
+    EXPECT_FALSE(judgeOne(DataType::BF16, distant, 1, 1, data).isRight);
+    EXPECT_FALSE(judgeOne(DataType::BF16, nearby, 1, 1 + 0x1p-6, data).isRight);
   }
 }
 

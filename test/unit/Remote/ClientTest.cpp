@@ -190,8 +190,8 @@ TEST(RemoteClient, ForksAtAnyTime) {
   EXPECT_TRUE(get(client, keyOf(3)));
 }
 
-std::atomic<bool> takesTurns{false};
-std::atomic<int> turnsWanted{0}, turnsDone{0};
+std::atomic<bool> requestsLookups{false};
+std::atomic<int> lookupsRequested{0}, lookupsDone{0};
 
 /// A fork may wait for a thread that is about to look up or store an entry, such as one that compiles in the
 /// background.
@@ -199,21 +199,21 @@ TEST(RemoteClient, ThreadsThatAForkWaitsForAreNotBlocked) {
   // Handlers registered first run last, when the client is already suspended.
   pthread_atfork(
       [] {
-        const int wanted = takesTurns ? ++turnsWanted : 0;
-        while (turnsDone < wanted)
+        const int wanted = requestsLookups ? ++lookupsRequested : 0;
+        while (lookupsDone < wanted)
           std::this_thread::yield();
       },
       nullptr, nullptr);
   const Folder folder;
   const RedisProcess server(folder);
   Client &client = openClient(folder, server.url());
-  takesTurns = true;
+  requestsLookups = true;
   std::thread thread([&] {
-    while (takesTurns)
-      if (turnsDone < turnsWanted) {
-        (void)get(client, keyOf(turnsDone));
-        client.put(keyOf(turnsDone), artifactOf(turnsDone));
-        ++turnsDone;
+    while (requestsLookups)
+      if (lookupsDone < lookupsRequested) {
+        (void)get(client, keyOf(lookupsDone));
+        client.put(keyOf(lookupsDone), artifactOf(lookupsDone));
+        ++lookupsDone;
       }
   });
   for (int i = 0; i < 5; ++i) {
@@ -222,7 +222,7 @@ TEST(RemoteClient, ThreadsThatAForkWaitsForAreNotBlocked) {
       ::_exit(0);
     ASSERT_EQ(::waitpid(child, nullptr, 0), child);
   }
-  takesTurns = false;
+  requestsLookups = false;
   thread.join();
 }
 

@@ -13,12 +13,12 @@ using namespace quern::remote;
 
 namespace {
 
-constexpr size_t most = 1u << 16;
+constexpr size_t maxBytes = 1u << 16;
 
 /// Reads a reply in pieces of `piece` bytes; returns null if it is incomplete, and an error if it is refused.
-Result<std::unique_ptr<RedisReply>> readIn(std::string_view text, size_t piece, bool takesArrays = false) {
+Result<std::unique_ptr<RedisReply>> readIn(std::string_view text, size_t piece, bool acceptsArrays = false) {
   RedisReader reader;
-  reader.expect(most, takesArrays);
+  reader.expect(maxBytes, acceptsArrays);
   for (; !text.empty(); text.remove_prefix(std::min(piece, text.size()))) {
     if (Result<void> fed = reader.feed(text.substr(0, piece)); !fed)
       return fed.takeError();
@@ -50,7 +50,7 @@ TEST(RemoteRedisReader, RefusesRepliesBeyondTheLimit) {
   EXPECT_TRUE(!promised || !*promised);
   const Result<std::unique_ptr<RedisReply>> endless = readIn("$2000000000\r\nabc", 100);
   EXPECT_TRUE(!endless || !*endless);
-  EXPECT_FALSE(readIn("$100000\r\n" + std::string(most, 'x'), 1000)) << "longer than the limit";
+  EXPECT_FALSE(readIn("$100000\r\n" + std::string(maxBytes, 'x'), 1000)) << "longer than the limit";
   EXPECT_FALSE(readIn("HTTP/1.1 400 Bad Request\r\n", 100));
 }
 
@@ -98,8 +98,8 @@ TEST(RemoteRedisReader, RepliesOfEveryTypeAreObjectsOrRefused) {
                          "~?\r\n#t\r\n.\r\n"};
   for (const char *text : texts)
     for (const size_t piece : {1, 3, 100})
-      for (const bool takesArrays : {false, true}) {
-        const Result<std::unique_ptr<RedisReply>> reply = readIn(text, piece, takesArrays);
+      for (const bool acceptsArrays : {false, true}) {
+        const Result<std::unique_ptr<RedisReply>> reply = readIn(text, piece, acceptsArrays);
         if (reply && *reply)
           EXPECT_GT(sizeOf(**reply), 0) << text;
       }

@@ -60,9 +60,9 @@ void misbehave(std::string_view mode) {
     std::this_thread::sleep_for(std::chrono::seconds(1));
   while (mode == "spin")
     asm volatile("");
-  static std::vector<std::string> held;
+  static std::vector<std::string> allocated;
   while (mode == "memory")
-    held.emplace_back(size_t{16} << 20, 'x');
+    allocated.emplace_back(size_t{16} << 20, 'x');
   for (int line = 0; line < 20000 && mode == "noise"; ++line) // more than a pipe buffers
     std::fputs("a fake compiler that talks\n", line % 2 ? stdout : stderr);
 }

@@ -130,14 +130,14 @@ TEST(AccessFunction, AdvancesEquallyFromEveryMultiple) {
 }
 
 TEST(AccessFunction, DigitsDifferIfItTellsAllApart) {
-  unsigned apart = 0;
+  unsigned distinct = 0;
   for (unsigned seed = 0; seed < rounds; ++seed) {
     Draw draw(seed);
     int64_t extent = 1 + draw.below(100);
     AccessFunction function(draw.sum(), extent);
     if (!function.tellsAllApart())
       continue;
-    ++apart;
+    ++distinct;
     // Digits must differ, not addresses, which strides may make equal.
     std::set<std::vector<int64_t>> seen;
     for (int64_t i = 0; i < extent; ++i) {
@@ -148,7 +148,7 @@ TEST(AccessFunction, DigitsDifferIfItTellsAllApart) {
       ASSERT_TRUE(seen.insert(counts).second) << "seed " << seed << " index " << i;
     }
   }
-  EXPECT_GT(apart, rounds / 8);
+  EXPECT_GT(distinct, rounds / 8);
   EXPECT_FALSE(AccessFunction({{1, 4, 1}}, 64).tellsAllApart());
   EXPECT_FALSE(AccessFunction({{4, 0, 1}}, 64).tellsAllApart());
   EXPECT_TRUE(AccessFunction({{1, 4, 1}, {4, 0, 100}}, 64).tellsAllApart());

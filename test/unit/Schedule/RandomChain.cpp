@@ -46,7 +46,7 @@ private:
   std::vector<int> allLoops();
   std::vector<int> rowLoops();
   ChainValue addArgument(std::vector<int> loops, bool isOutput);
-  std::vector<int64_t> randomCuts();
+  std::vector<int64_t> randomUnits();
   std::string layOut(ChainValue &value, bool isOutput, int64_t &count);
   ChainValue alloc(std::vector<int> loops);
   ChainValue output(std::vector<int> loops);
@@ -113,9 +113,9 @@ std::vector<int> Generator::rowLoops() {
   return loops;
 }
 
-/// Returns the cuts of a blocked loop, starting with 1: mostly blocks of a power of two, sometimes nested or odd
-/// blocks.
-std::vector<int64_t> Generator::randomCuts() {
+/// Returns the units of the digits of a blocked loop, starting with 1: mostly blocks of a power of two, sometimes
+/// nested or odd blocks.
+std::vector<int64_t> Generator::randomUnits() {
   int64_t block = chance(20) ? pick(2, 24) : int64_t(1) << pick(2, 4);
   if (!chance(25))
     return {1, block};
@@ -125,7 +125,7 @@ std::vector<int64_t> Generator::randomCuts() {
 /// Sets the map of `value`; returns its memref type.
 std::string Generator::layOut(ChainValue &value, bool isOutput, int64_t &count) {
   RandomLayout layout = drawLayout(*this, {50, 25, 5}, value.element, value.loops, extents, isOutput,
-                                   [&] { return chance(15) ? randomCuts() : std::vector<int64_t>(); });
+                                   [&] { return chance(15) ? randomUnits() : std::vector<int64_t>(); });
   usesPin |= layout.isBlocked;
   value.broadcast |= layout.isBroadcast;
   value.results = layout.results;

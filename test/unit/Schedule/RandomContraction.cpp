@@ -43,9 +43,9 @@ private:
   std::string narrowed(const std::string &name, Element to);
   void addProduct(int64_t length);
   void addPart(const std::string &lhs, const std::string &rhs, const std::vector<int64_t> &shape, int64_t firstStep,
-               int64_t steps, int64_t taken);
+               int64_t steps, int64_t used);
   std::pair<std::string, std::string> partOf(const std::string &rhs, std::vector<int64_t> shape, int64_t firstStep,
-                                             int64_t steps, int64_t taken);
+                                             int64_t steps, int64_t used);
   void addStart();
   void addEpilogue();
   std::string productBody();
@@ -114,19 +114,19 @@ std::string Generator::argument(Element element, const std::vector<int64_t> &sha
   int64_t gap = mayHaveGaps && shape.size() > 1 && chance(25) ? pick(1, 5) : 0,
           offset = mayHaveGaps && chance(20) ? pick(1, 9) : 0, stride = 1;
   std::string text, strides;
-  ChainArgument own;
-  own.element = element;
-  own.isOutput = isOutput;
-  own.aliasOf = aliasOf;
-  own.count = offset + 1;
+  ChainArgument described;
+  described.element = element;
+  described.isOutput = isOutput;
+  described.aliasOf = aliasOf;
+  described.count = offset + 1;
   for (size_t i = shape.size(); i-- > 0;) {
-    own.count += (shape[i] - 1) * stride;
+    described.count += (shape[i] - 1) * stride;
     strides = number(stride) + (strides.empty() ? "" : ", ") + strides;
     stride = stride * shape[i] + (i + 1 == shape.size() ? gap : 0);
   }
   for (size_t i = 0; i < shape.size(); ++i)
     text += (i == 0 && hasRows ? rowsText() : number(shape[i])) + "x";
-  problem.arguments.push_back(own);
+  problem.arguments.push_back(described);
   types.push_back("memref<" + text + nameOf(element) + ", strided<[" + strides + "], offset: " + number(offset) + ">>");
   return "%arg" + number(static_cast<int64_t>(types.size()) - 1);
 }
@@ -200,9 +200,9 @@ std::string Generator::productBody() {
 
 /// Returns the name and type of the subview of rhs that a part reads; its dims define the extents of the loops.
 std::pair<std::string, std::string> Generator::partOf(const std::string &rhsName, std::vector<int64_t> shape,
-                                                      int64_t firstStep, int64_t steps, int64_t taken) {
+                                                      int64_t firstStep, int64_t steps, int64_t used) {
   size_t alongK = (block ? 1 : 0) + (separatesGates ? 1 : 0);
-  if (packed == 1 || (shape[alongK] == steps && taken == packed))
+  if (packed == 1 || (shape[alongK] == steps && used == packed))
     return {rhsName, typeOf(rhsName)};
   std::vector<std::string> offsets, sizes, ones, strides(shape.size());
   std::string extents;
@@ -212,7 +212,7 @@ std::pair<std::string, std::string> Generator::partOf(const std::string &rhsName
     offset += i == alongK ? firstStep * stride : 0;
   }
   shape[alongK] = steps;
-  shape.back() = taken;
+  shape.back() = used;
   for (size_t i = 0; i < shape.size(); ++i) {
     offsets.push_back(number(i == alongK ? firstStep : 0));
     sizes.push_back(number(shape[i]));
@@ -226,10 +226,10 @@ std::pair<std::string, std::string> Generator::partOf(const std::string &rhsName
   return {name, type};
 }
 
-/// Adds the product of `steps` steps, of which each uses `taken` packed elements.
+/// Adds the product of `steps` steps, of which each uses `used` packed elements.
 void Generator::addPart(const std::string &lhsName, const std::string &rhsName, const std::vector<int64_t> &shape,
-                        int64_t firstStep, int64_t steps, int64_t taken) {
-  auto [part, partType] = partOf(rhsName, shape, firstStep, steps, taken);
+                        int64_t firstStep, int64_t steps, int64_t used) {
+  auto [part, partType] = partOf(rhsName, shape, firstStep, steps, used);
   bool hasGates = gates > 1, hasInner = packed > 1;
   std::vector<std::string> dims{"n"};
   std::string k = firstStep ? "k + " + number(firstStep) : "k",
@@ -264,7 +264,7 @@ void Generator::addPart(const std::string &lhsName, const std::string &rhsName, 
                                 : dim == "g" ? gates
                                 : dim == "v" ? (block ? block : columns)
                                 : dim == "k" ? steps
-                                             : taken)) +
+                                             : used)) +
            "x";
   std::string pinName = "%pin" + number(counter++);
   code += "  " + pinName + " = " + allocation("memref<" + pin + "i8>");

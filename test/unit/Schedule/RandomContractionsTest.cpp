@@ -61,8 +61,8 @@ ContractionStrategy randomStrategy(const Target &target, std::mt19937_64 &random
 /// Problems, their buffers, the results of scalar loops, and how often each way of scheduling occurred.
 class Contractions : public ::testing::Test {
 protected:
-  void draw(uint64_t own) {
-    seed = own;
+  void draw(uint64_t newSeed) {
+    seed = newSeed;
     problem = makeRandomContraction(seed);
     start = makeBuffers(problem.arguments, seed);
     want.clear();
@@ -121,8 +121,8 @@ TEST_F(Contractions, RecipeEqualsNaiveLoops) {
         "masked tail", "separate tail", "and of ", "at a time", "2 products", "2 loops", "lower ones", "rhs copied",
         "factors copied"})
     seen[feature] = 0;
-  for (uint64_t own = first; own < first + count && !HasFailure(); ++own) {
-    draw(own);
+  for (uint64_t nextSeed = first; nextSeed < first + count && !HasFailure(); ++nextSeed) {
+    draw(nextSeed);
     SCOPED_TRACE(about());
     const std::string origin = about();
     const RunningCase running(origin);
@@ -147,8 +147,8 @@ TEST_F(Contractions, MatricesEqualNaiveLoops) {
   for (const char *feature : {"of bf16 pairs", "of bytes", "1x", "2x", "x1 matrices", "x2 matrices", "x4 matrices",
                               "up to 16 rows", "masked tail", "2 products", "2 loops"})
     seen[feature] = 0;
-  for (uint64_t own = first; own < first + count && !HasFailure(); ++own) {
-    draw(own);
+  for (uint64_t nextSeed = first; nextSeed < first + count && !HasFailure(); ++nextSeed) {
+    draw(nextSeed);
     auto hasHalf = [](const ChainArgument &argument) { return argument.element == Element::F16; };
     bool mayTake =
         problem.text.find("arith.muli") != problem.text.npos || problem.text.find("bf16 to f32") != problem.text.npos;

@@ -18,21 +18,21 @@ struct Dim {
 };
 
 /// Adds the dims of the blocks of one loop, outermost first; the digits are of the loop's index plus `shift`.
-void appendDigits(std::vector<Dim> &dims, int loop, int64_t extent, const std::vector<int64_t> &cuts, int64_t shift) {
+void appendDigits(std::vector<Dim> &dims, int loop, int64_t extent, const std::vector<int64_t> &units, int64_t shift) {
   std::string d = "d" + std::to_string(loop);
   if (shift)
     d = "(" + d + " + " + std::to_string(shift) + ")";
   extent += shift;
-  if (cuts.empty())
+  if (units.empty())
     dims.push_back({extent, 0, d});
-  for (size_t i = cuts.size(); i > 0; --i) {
-    std::string digit = cuts[i - 1] == 1 ? d : d + " floordiv " + std::to_string(cuts[i - 1]);
-    if (i == cuts.size()) {
-      dims.push_back({(extent + cuts[i - 1] - 1) / cuts[i - 1], 0, digit});
+  for (size_t i = units.size(); i > 0; --i) {
+    std::string digit = units[i - 1] == 1 ? d : d + " floordiv " + std::to_string(units[i - 1]);
+    if (i == units.size()) {
+      dims.push_back({(extent + units[i - 1] - 1) / units[i - 1], 0, digit});
       continue;
     }
-    int64_t size = cuts[i] / cuts[i - 1];
-    dims.push_back({size, 0, (cuts[i - 1] == 1 ? d : "(" + digit + ")") + " mod " + std::to_string(size)});
+    int64_t size = units[i] / units[i - 1];
+    dims.push_back({size, 0, (units[i - 1] == 1 ? d : "(" + digit + ")") + " mod " + std::to_string(size)});
   }
 }
 
@@ -52,15 +52,15 @@ std::string quern::test::join(const std::vector<std::string> &parts) {
 
 RandomLayout quern::test::drawLayout(Dice &dice, const LayoutOdds &odds, Element element, const std::vector<int> &loops,
                                      const std::vector<int64_t> &extents, bool isOutput,
-                                     const std::function<std::vector<int64_t>()> &cutsOf) {
+                                     const std::function<std::vector<int64_t>()> &unitsOf) {
   RandomLayout layout;
   std::vector<Dim> dims;
   for (int loop : loops) {
-    std::vector<int64_t> cuts = cutsOf();
-    layout.isBlocked |= !cuts.empty();
-    int64_t shift = !cuts.empty() && dice.chance(odds.shifted) ? dice.pick(1, 2 * cuts.back()) : 0;
+    std::vector<int64_t> units = unitsOf();
+    layout.isBlocked |= !units.empty();
+    int64_t shift = !units.empty() && dice.chance(odds.shifted) ? dice.pick(1, 2 * units.back()) : 0;
     layout.isShifted |= shift > 0;
-    appendDigits(dims, loop, extents[loop], cuts, shift);
+    appendDigits(dims, loop, extents[loop], units, shift);
   }
   std::vector<size_t> order(dims.size());
   std::iota(order.begin(), order.end(), size_t(0));

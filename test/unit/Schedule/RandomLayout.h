@@ -49,12 +49,12 @@ struct RandomLayout {
   bool isBlocked = false, isBroadcast = false, isShifted = false;
 };
 
-/// Draws a permutation of the digits of `loops`, sometimes with gaps, an offset or a broadcast dim. `cutsOf`, called
+/// Draws a permutation of the digits of `loops`, sometimes with gaps, an offset or a broadcast dim. `unitsOf`, called
 /// once per loop, returns the sizes of its blocks: {1, 8} for blocks of 8, {1, 8, 32} for blocks of 32 that contain
 /// blocks of 8, nothing for a plain dim.
 RandomLayout drawLayout(Dice &dice, const LayoutOdds &odds, Element element, const std::vector<int> &loops,
                         const std::vector<int64_t> &extents, bool isOutput,
-                        const std::function<std::vector<int64_t>()> &cutsOf);
+                        const std::function<std::vector<int64_t>()> &unitsOf);
 
 } // namespace quern::test
 

@@ -36,7 +36,7 @@ private:
   Element chooseElement() {
     return oneOf<Element>({Element::F32, Element::F32, Element::F64, Element::BF16, Element::F16, Element::S8});
   }
-  std::vector<int64_t> randomCuts();
+  std::vector<int64_t> randomUnits();
   Operand layOut(Element element, std::vector<int> loops, bool isOutput, ChainArgument &argument);
   void addOperand(Element element, const std::vector<int> &loops, bool isOutput);
   std::vector<int> someLoops();
@@ -56,16 +56,16 @@ private:
 void Generator::chooseSpace() {
   static const std::vector<int64_t> all = {1,  2,  3,  4,  5,  7,  8,  9,  15, 16,  17,
                                            20, 31, 32, 33, 40, 48, 63, 64, 65, 100, 130};
-  int64_t points = 1, rank = pick(1, 6), most = chance(20) ? 60000 : 6000;
+  int64_t points = 1, rank = pick(1, 6), maxPoints = chance(20) ? 60000 : 6000;
   for (int64_t loop = 0; loop < rank; ++loop) {
     int64_t extent = oneOf(all);
-    extents.push_back(points * extent > most ? 1 : extent);
+    extents.push_back(points * extent > maxPoints ? 1 : extent);
     points *= extents.back();
   }
   std::shuffle(extents.begin(), extents.end(), random);
 }
 
-std::vector<int64_t> Generator::randomCuts() {
+std::vector<int64_t> Generator::randomUnits() {
   int64_t block = chance(15) ? pick(2, 24) : chance(30) ? 16 * pick(1, 4) : int64_t(1) << pick(1, 4);
   if (!chance(30))
     return {1, block};
@@ -75,7 +75,7 @@ std::vector<int64_t> Generator::randomCuts() {
 Operand Generator::layOut(Element element, std::vector<int> loops, bool isOutput, ChainArgument &argument) {
   bool mayBlock = chance(60);
   RandomLayout layout = drawLayout(*this, {60, 20, 3, 20}, element, loops, extents, isOutput,
-                                   [&] { return mayBlock && chance(50) ? randomCuts() : std::vector<int64_t>(); });
+                                   [&] { return mayBlock && chance(50) ? randomUnits() : std::vector<int64_t>(); });
   argument.count = layout.count;
   return {layout.memref,      element,         std::move(loops), layout.results, layout.isBlocked,
           layout.isBroadcast, layout.isShifted};
@@ -92,9 +92,9 @@ void Generator::addOperand(Element element, const std::vector<int> &loops, bool 
     argument.aliasOf = 0;
     operands.emplace_back(*like);
   } else {
-    constexpr int64_t most = 200000; // blocks of short dims are mostly padding
+    constexpr int64_t maxElements = 200000; // blocks of short dims are mostly padding
     Operand drawn = layOut(element, loops, isOutput, argument);
-    while (argument.count > most)
+    while (argument.count > maxElements)
       drawn = layOut(element, loops, isOutput, argument);
     operands.push_back(std::move(drawn));
   }
@@ -172,8 +172,9 @@ RandomMap Generator::run() {
   for (const Operand &operand : operands)
     if (operand.element == Element::F64)
       compute = Element::F64;
-  bool isApart = map.arguments.back().aliasOf < 0, fills = isApart && !operands.back().isShifted && chance(40),
-       readsOld = isApart && !isCopy && !fills && chance(20);
+  bool isOutOfPlace = map.arguments.back().aliasOf < 0,
+       fills = isOutOfPlace && !operands.back().isShifted && chance(40),
+       readsOld = isOutOfPlace && !isCopy && !fills && chance(20);
   std::vector<std::string> dims, kinds, maps, names, types, blockArguments, signature;
   std::string pinShape;
   for (size_t loop = 0; loop < extents.size(); ++loop) {

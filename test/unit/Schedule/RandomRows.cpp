@@ -159,11 +159,12 @@ void OpenChains::drawShape(uint64_t execution) {
   static const std::vector<int64_t> sizes = {1, 2, 3, 7, 8, 15, 16, 17, 31, 33, 64, 65, 100, 130, 300};
   for (int d = 0; d < 2; ++d)
     extents[d] = oneOf(sizes);
-  Dice own(execution * 1000003 + 17);
+  Dice executionDice(execution * 1000003 + 17);
   for (int d = 0; d < 2; ++d)
-    extents[d] = isDimOpen[d] ? own.oneOf(sizes) : extents[d];
+    extents[d] = isDimOpen[d] ? executionDice.oneOf(sizes) : extents[d];
   for (Tensor *tensor : {&src, &dst}) // a stride can be known only if the dims are
-    tensor->isStrideOpen |= isDimOpen[1], tensor->gap = tensor->isStrideOpen && own.chance(50) ? own.pick(1, 20) : 0;
+    tensor->isStrideOpen |= isDimOpen[1],
+        tensor->gap = tensor->isStrideOpen && executionDice.chance(50) ? executionDice.pick(1, 20) : 0;
 }
 
 std::string OpenChains::dims(bool isOpen) const {

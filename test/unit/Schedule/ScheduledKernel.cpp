@@ -99,18 +99,18 @@ ScheduledKernel KernelCompiler::build(mlir::ModuleOp module, const Target &targe
     return shape;
   };
   for (auto function : module.getOps<mlir::func::FuncOp>()) {
-    auto own = attrOf<KernelAttr>(function);
-    if (!own) {
+    auto attr = attrOf<KernelAttr>(function);
+    if (!attr) {
       ADD_FAILURE() << "no kernel: " << function.getName().str();
       continue;
     }
     symbols.push_back(function.getName().str());
     kernel.groups.push_back(groupOf(function));
-    kernel.spaces.push_back(own.getSpace());
-    kernel.factors.push_back(own.getFactors() ? own.getFactors().asArrayRef().vec() : std::vector<int64_t>());
-    kernel.scratchBytes = std::max(kernel.scratchBytes, own.getScratchBytes());
-    kernel.sharedBytes = std::max(kernel.sharedBytes, own.getSharedBytes());
-    kernel.plan += own.getPlan() ? own.getPlan().text() : "";
+    kernel.spaces.push_back(attr.getSpace());
+    kernel.factors.push_back(attr.getFactors() ? attr.getFactors().asArrayRef().vec() : std::vector<int64_t>());
+    kernel.scratchBytes = std::max(kernel.scratchBytes, attr.getScratchBytes());
+    kernel.sharedBytes = std::max(kernel.sharedBytes, attr.getSharedBytes());
+    kernel.plan += attr.getPlan() ? attr.getPlan().text() : "";
   }
   if (failed(lowering.run(module, target, /*verifyIr=*/true))) {
     ADD_FAILURE() << "the kernel cannot be lowered";
@@ -167,14 +167,14 @@ bool survives(const std::function<void()> &kernel) {
 /// Describes the address relative to the nearest buffer.
 std::string placeOf(const void *address, const std::vector<std::pair<std::string, const GuardedBuffer *>> &buffers) {
   std::string nearest;
-  int64_t least = INT64_MAX;
+  int64_t minDistance = INT64_MAX;
   for (const auto &[name, buffer] : buffers) {
-    int64_t before = buffer->data() - static_cast<const char *>(address), behind = -before - buffer->size();
-    if (std::max(before, behind) >= least)
+    int64_t before = buffer->data() - static_cast<const char *>(address), after = -before - buffer->size();
+    if (std::max(before, after) >= minDistance)
       continue;
-    least = std::max(before, behind);
+    minDistance = std::max(before, after);
     nearest = before > 0 ? std::to_string(before) + " bytes before " + name
-                         : std::to_string(behind) + " bytes after the end of " + name;
+                         : std::to_string(after) + " bytes after the end of " + name;
   }
   return nearest;
 }
@@ -193,15 +193,15 @@ public:
     for (size_t i = 0; i < arguments.size(); ++i)
       watch.add("argument " + std::to_string(i), static_cast<char *>(pointers[i]),
                 arguments[i].count * bytesOf(arguments[i].element), bytesOf(arguments[i].element), /*isOfGroup=*/false);
-    for (const GroupShape::Memory &own : shape.memories) {
-      memory.emplace_back(own.bytes, Placement{side, groupMemoryAlignment});
+    for (const GroupShape::Memory &variable : shape.memories) {
+      memory.emplace_back(variable.bytes, Placement{side, groupMemoryAlignment});
       pointers.push_back(memory.back().data());
       watch.add("variable " + std::to_string(memory.size() - 1) + " of the group memory", memory.back().data(),
-                own.bytes, own.elementBytes,
+                variable.bytes, variable.elementBytes,
                 /*isOfGroup=*/true);
     }
     this->args.buffers = pointers.data();
-    groups.emplace(shape.items, shape.subGroup, kernel.turns, watch);
+    groups.emplace(shape.items, shape.subGroup, kernel.orderSeed, watch);
   }
   /// Returns false if the kernel accessed an inaccessible page.
   bool run(int64_t begin, int64_t end) {
@@ -216,15 +216,15 @@ public:
     if (!groups)
       return;
     EXPECT_TRUE(groups->fault().empty()) << groups->fault();
-    for (const GuardedBuffer &own : memory)
-      EXPECT_TRUE(own.guardsIntact()) << "writes outside of the group memory";
+    for (const GuardedBuffer &buffer : memory)
+      EXPECT_TRUE(buffer.guardsIntact()) << "writes outside of the group memory";
   }
 
 private:
   /// Runs a group with its memory filled with ones, which are NaN as a float.
   bool runGroup(int64_t group) {
-    for (GuardedBuffer &own : memory)
-      own.fillAll(0xFF);
+    for (GuardedBuffer &buffer : memory)
+      buffer.fillAll(0xFF);
     return survives([&] { (void)groups->run(group, [&](int64_t item) { entry(&args, group, item); }); });
   }
 
@@ -257,12 +257,12 @@ void quern::test::run(const ScheduledKernel &kernel, const std::vector<ChainArgu
   }
   std::vector<void *> pointers;
   std::vector<size_t> usedBy;
-  std::vector<bool> taken(buffers.size());
+  std::vector<bool> isOverwritten(buffers.size());
   for (size_t i = 0; i < buffers.size(); ++i) {
     int other = aliased ? arguments[i].aliasOf : -1;
-    bool shares = other >= 0 && !taken[other];
+    bool shares = other >= 0 && !isOverwritten[other];
     if (shares)
-      taken[other] = true;
+      isOverwritten[other] = true;
     usedBy.push_back(shares ? other : i);
     pointers.push_back(memory[usedBy[i]].data());
     named.emplace_back("argument " + std::to_string(i), &memory[i]);
@@ -313,19 +313,19 @@ void compareOutput(const ChainArgument &argument, double tolerance, const Output
 /// Compares the outputs in `got`, which was `start` before, with `want`.
 void compare(const std::vector<ChainArgument> &arguments, double tolerance, const Buffers &start, const Buffers &want,
              const Buffers &got, bool aliased) {
-  std::vector<bool> taken(start.size());
+  std::vector<bool> isOverwritten(start.size());
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (!arguments[i].isOutput)
       continue;
     int other = aliased ? arguments[i].aliasOf : -1;
-    bool shares = other >= 0 && !taken[other];
+    bool shares = other >= 0 && !isOverwritten[other];
     if (shares)
-      taken[other] = true;
+      isOverwritten[other] = true;
     SCOPED_TRACE("argument " + std::to_string(i) + (aliased ? ", aliased" : ""));
     compareOutput(arguments[i], tolerance, {want[i], start[i], got[i], start[shares ? other : i]});
   }
   for (size_t i = 0; i < arguments.size(); ++i)
-    if (!arguments[i].isOutput && !taken[i]) {
+    if (!arguments[i].isOutput && !isOverwritten[i]) {
       EXPECT_EQ(got[i], start[i]) << "input " << i << " was changed";
     }
 }

@@ -39,7 +39,7 @@ struct GroupShape {
 struct ScheduledKernel {
   std::unique_ptr<LinkedObject> code;
   std::vector<GroupShape> groups; ///< by entry
-  uint64_t turns = 0;             ///< seed of the order of work-items; set by the test
+  uint64_t orderSeed = 0;         ///< seed of the order of work-items; set by the test
   std::vector<int64_t> spaces;    ///< space of each entry, before its factors
   std::vector<std::vector<int64_t>> factors;
   std::vector<int64_t> sizes; ///< values of open dims; set by the test

@@ -125,10 +125,10 @@ template <typename T> std::vector<T> arguments() {
   const Bits stride = std::numeric_limits<Bits>::max() / patterns | 1;
   for (Bits i = 0, bits = 12345; i < patterns; ++i, bits += stride)
     x.push_back(std::bit_cast<T>(bits));
-  const T reach = sizeof(T) == 4 ? 20 : 40, far = sizeof(T) == 4 ? 110 : 760;
+  const T limit = sizeof(T) == 4 ? 20 : 40, farLimit = sizeof(T) == 4 ? 110 : 760;
   for (int i = -grid / 2; i < grid / 2; ++i) {
-    x.push_back(static_cast<T>(i + 0.37) * (reach * 2 / grid));
-    x.push_back(static_cast<T>(i + 0.37) * (far * 2 / grid));
+    x.push_back(static_cast<T>(i + 0.37) * (limit * 2 / grid));
+    x.push_back(static_cast<T>(i + 0.37) * (farLimit * 2 / grid));
   }
   x.resize((x.size() + VectorKernel::chunk - 1) / VectorKernel::chunk * VectorKernel::chunk);
   return x;

@@ -169,14 +169,14 @@ TEST(ExpandNarrowFloats, narrowsNanToTheSameBitsNextToADenormal) {
     std::vector<float> x(VectorKernel::chunk);
     for (size_t i = 0; i < x.size(); ++i)
       x[i] = std::bit_cast<float>((i & 1 ? 0x7f800001u : 0xff800001u) + static_cast<uint32_t>(i * 123457 % 0x7fffff));
-    std::vector<uint16_t> alone, nextToDenormal;
-    kernel.run(x, alone);
+    std::vector<uint16_t> expected, withDenormals;
+    kernel.run(x, expected);
     for (size_t i = 0; i < x.size(); i += 16)
       x[i] = 1e-40f;
-    kernel.run(x, nextToDenormal);
+    kernel.run(x, withDenormals);
     for (size_t i = 0; i < x.size(); ++i)
       if (i % 16)
-        ASSERT_EQ(alone[i], nextToDenormal[i]) << std::hex << std::bit_cast<uint32_t>(x[i]);
+        ASSERT_EQ(expected[i], withDenormals[i]) << std::hex << std::bit_cast<uint32_t>(x[i]);
   }
 }
 
@@ -226,7 +226,7 @@ template <typename Wide> void checkE8M0(const Level &level, const std::string &w
     ASSERT_EQ(narrow[i], encodeE8M0(x[i])) << level.target << ' ' << x[i];
 }
 
-TEST(ExpandNarrowFloats, takesTheExponentForE8M0) {
+TEST(ExpandNarrowFloats, usesTheExponentForE8M0) {
   for (const Level &level : levels)
     if (canRun(level.target)) {
       checkE8M0<float>(level, "f32");

@@ -53,8 +53,8 @@ protected:
     std::vector<std::vector<char>> buffers;
     std::unordered_map<int, memory> tensors;
     for (const Given &one : arguments) {
-      constexpr size_t most = 1 << 20;
-      buffers.emplace_back(std::min(one.desc.get_size(), most), 0x55);
+      constexpr size_t maxBytes = 1 << 20;
+      buffers.emplace_back(std::min(one.desc.get_size(), maxBytes), 0x55);
       tensors.emplace(one.argument, memory(one.desc, device, buffers.back().data()));
     }
     EXPECT_EQ(test::statusOf([&] { made.execute(order, tensors); }), quern_invalid_arguments);

@@ -108,14 +108,14 @@ TEST_F(MlirCallTest, RemembersRefusals) {
 
 TEST_F(MlirCallTest, ReportsFailures) {
   quern_mlir_function_t function = given(twice);
-  static std::string told;
+  static std::string reported;
   function.on_failure = [](quern_status_t status, const char *message) {
-    told = concat(static_cast<int>(status), " ", message);
+    reported = concat(static_cast<int>(status), " ", message);
   };
   ASSERT_EQ(call(function, source(), matrix(y.data(), 4, 8)), quern_success);
-  EXPECT_EQ(told, "");
+  EXPECT_EQ(reported, "");
   ASSERT_EQ(call(function, source(), matrix(y.data(), 4, 7)), quern_invalid_arguments);
-  EXPECT_EQ(told, concat("2 ", quern_get_last_error_message()));
+  EXPECT_EQ(reported, concat("2 ", quern_get_last_error_message()));
 }
 
 TEST_F(MlirCallTest, AcceptsOneElementOfRank0) {

@@ -301,12 +301,12 @@ private:
 };
 
 TEST_F(ReorderExecution, OffsetsBeyond32Bits) {
-  constexpr int64_t far = (int64_t(1) << 31) + 77;
-  memory::desc rows({3, 50}, dt::s8, memory::dims{far, 1}), plain({3, 50}, dt::s8, "ab"),
-      columns({50, 3}, dt::s8, memory::dims{1, far});
-  const memory::desc corner = memory::desc({3, far}, dt::s8, "ab").submemory_desc({1, 50}, {2, far - 50});
+  constexpr int64_t rowStride = (int64_t(1) << 31) + 77;
+  memory::desc rows({3, 50}, dt::s8, memory::dims{rowStride, 1}), plain({3, 50}, dt::s8, "ab"),
+      columns({50, 3}, dt::s8, memory::dims{1, rowStride});
+  const memory::desc corner = memory::desc({3, rowStride}, dt::s8, "ab").submemory_desc({1, 50}, {2, rowStride - 50});
   const primitive_desc anywhere(device, "reorder src=s8:?x?:s?x?:off? dst=s8:?x?:s?x?:off?");
-  const SparseBuffer from(3 * far), to(3 * far);
+  const SparseBuffer from(3 * rowStride), to(3 * rowStride);
   for (const auto &[src, dst] :
        {std::pair(rows, plain), {plain, rows}, {rows, rows}, {corner, corner}, {columns, columns}})
     for (const reorder::primitive_desc &desc :

@@ -39,7 +39,7 @@ constexpr int gradients[] = {
 
 /// One layer of a cell in plain layouts, which forward and backward share. With 70 steps and 5 sequences, gradients of
 /// weights are sums of 350 terms.
-struct Problem {
+struct LayerProblem {
   std::string cell;
   int gates, biases;
   bool isExtended = false; ///< true for an LSTM with peepholes and a projection
@@ -80,8 +80,8 @@ struct Problem {
   }
 };
 
-const Problem problems[] = {{"rnn", 1, 1},     {"lstm", 4, 4},  {"lstm", 4, 4, true}, {"gru", 3, 3},
-                            {"lbr_gru", 3, 4}, {"augru", 3, 3}, {"lbr_augru", 3, 4}};
+const LayerProblem problems[] = {{"rnn", 1, 1},     {"lstm", 4, 4},  {"lstm", 4, 4, true}, {"gru", 3, 3},
+                                 {"lbr_gru", 3, 4}, {"augru", 3, 3}, {"lbr_augru", 3, 4}};
 
 class RnnBackwardKernels : public testing::Test {
 protected:
@@ -91,7 +91,7 @@ protected:
 
   /// Returns every tensor of a problem: random inputs, the states and the workspace that forward computes, and
   /// gradients with values that are added to.
-  Buffers make(const Problem &problem) {
+  Buffers make(const LayerProblem &problem) {
     const primitive_desc forward(device, problem.forward()), backward(device, problem.backward());
     Buffers buffers;
     uint32_t seed = 7;
@@ -101,8 +101,8 @@ protected:
         if (const memory::desc desc = of(backward, argument); !desc.is_zero())
           for (uint32_t &bits : buffers[argument] = std::vector<uint32_t>(desc.get_size() / sizeof(uint32_t))) {
             seed = seed * 1664525 + 1013904223;
-            const float least = argument == QUERN_ARG_AUGRU_ATTENTION ? 0 : -0.5f;
-            bits = std::bit_cast<uint32_t>(least + static_cast<float>(seed >> 8) / (1 << 24));
+            const float min = argument == QUERN_ARG_AUGRU_ATTENTION ? 0 : -0.5f;
+            bits = std::bit_cast<uint32_t>(min + static_cast<float>(seed >> 8) / (1 << 24));
           }
     execute(primitive(forward), forward, buffers);
     return buffers;
@@ -115,7 +115,7 @@ protected:
     return test::statusOf([&] { kernel.execute(order, arguments); });
   }
   /// Returns the tensors after an execution, and checks that it changes the gradients and nothing else.
-  Buffers run(const primitive &kernel, const Problem &problem, const Buffers &before) {
+  Buffers run(const primitive &kernel, const LayerProblem &problem, const Buffers &before) {
     const primitive_desc desc(device, problem.backward());
     Buffers buffers = before;
     EXPECT_EQ(execute(kernel, desc, buffers), quern_success) << quern_get_last_error_message();
@@ -125,7 +125,7 @@ protected:
     }
     return buffers;
   }
-  Buffers run(const Problem &problem, const Buffers &before) {
+  Buffers run(const LayerProblem &problem, const Buffers &before) {
     return run(primitive(primitive_desc(device, problem.backward())), problem, before);
   }
 
@@ -137,7 +137,7 @@ protected:
 
 TEST_F(RnnBackwardKernels, ThreadsDoNotChangeABit) {
   const int saved = get_num_threads();
-  for (const Problem &problem : problems) {
+  for (const LayerProblem &problem : problems) {
     const Buffers given = make(problem);
     set_num_threads(1);
     const Buffers one = run(problem, given);
@@ -150,7 +150,7 @@ TEST_F(RnnBackwardKernels, ThreadsDoNotChangeABit) {
 }
 
 TEST_F(RnnBackwardKernels, EveryOriginGivesTheSameResults) {
-  for (const Problem &problem : problems) {
+  for (const LayerProblem &problem : problems) {
     const Buffers given = make(problem);
     const primitive_desc desc(device, problem.backward());
     const primitive compiled(desc), found(desc);
@@ -172,7 +172,7 @@ TEST_F(RnnBackwardKernels, EveryOriginGivesTheSameResults) {
 }
 
 TEST_F(RnnBackwardKernels, BothLinkersGiveTheSameResults) {
-  for (const Problem &problem : problems) {
+  for (const LayerProblem &problem : problems) {
     const Buffers given = make(problem);
     Buffers results[2];
     const char *linkers[] = {"orc", "loader"};
@@ -192,7 +192,7 @@ TEST_F(RnnBackwardKernels, RawEntriesGiveTheSameResults) {
   const auto allocate = [](size_t bytes) {
     return std::unique_ptr<void, decltype(&std::free)>(std::aligned_alloc(64, (bytes + 64) / 64 * 64), &std::free);
   };
-  for (const Problem &problem : problems) {
+  for (const LayerProblem &problem : problems) {
     const Buffers given = make(problem);
     const primitive kernel(primitive_desc(device, problem.backward()));
     Buffers called = given;
@@ -212,11 +212,11 @@ TEST_F(RnnBackwardKernels, RawEntriesGiveTheSameResults) {
 }
 
 TEST_F(RnnBackwardKernels, RefuseWorkspacesOfOthersAndWriteNothing) {
-  for (const Problem &other : problems) {
-    Problem longer = other;
+  for (const LayerProblem &other : problems) {
+    LayerProblem longer = other;
     longer.steps = 400; // for every cell, its workspace is at least as large as that of each other cell
     const std::vector<uint32_t> from = make(longer).at(QUERN_ARG_WORKSPACE);
-    for (const Problem &problem : problems) {
+    for (const LayerProblem &problem : problems) {
       Buffers buffers = make(problem);
       auto &workspace = buffers.at(QUERN_ARG_WORKSPACE);
       ASSERT_GE(from.size(), workspace.size());

@@ -363,26 +363,26 @@ TEST_F(RnnExecution, LengthsEndEachSequence) {
     rnn_forward(desc).execute(order, tensors);
     return results;
   };
-  const std::vector<std::vector<float>> together = run(all, x);
+  const std::vector<std::vector<float>> batched = run(all, x);
   for (memory::dim n = 0; n < batch; ++n) {
     const memory::dim length = std::min<memory::dim>(lengths[static_cast<size_t>(n)], steps);
-    std::vector<float> own;
+    std::vector<float> sequence;
     for (memory::dim t = 0; t < length; ++t)
-      own.insert(own.end(), &x[static_cast<size_t>((t * batch + n) * hidden)],
-                 &x[static_cast<size_t>((t * batch + n) * hidden)] + hidden);
+      sequence.insert(sequence.end(), &x[static_cast<size_t>((t * batch + n) * hidden)],
+                      &x[static_cast<size_t>((t * batch + n) * hidden)] + hidden);
     // The result is zero without a step.
-    std::vector<std::vector<float>> alone = {{}, std::vector<float>(static_cast<size_t>(2 * hidden))};
+    std::vector<std::vector<float>> single = {{}, std::vector<float>(static_cast<size_t>(2 * hidden))};
     if (length > 0)
-      alone = run(withBatch(length, 1), own);
+      single = run(withBatch(length, 1), sequence);
     for (memory::dim t = 0; t < steps; ++t)
       for (memory::dim c = 0; c < 2 * hidden; ++c)
-        ASSERT_NEAR(together[0][static_cast<size_t>((t * batch + n) * 2 * hidden + c)],
-                    t < length ? alone[0][static_cast<size_t>(t * 2 * hidden + c)] : 0, 1e-6)
+        ASSERT_NEAR(batched[0][static_cast<size_t>((t * batch + n) * 2 * hidden + c)],
+                    t < length ? single[0][static_cast<size_t>(t * 2 * hidden + c)] : 0, 1e-6)
             << "sequence " << n << ", step " << t << ", channel " << c;
     for (memory::dim d = 0; d < 2; ++d)
       for (memory::dim c = 0; c < hidden; ++c)
-        ASSERT_NEAR(together[1][static_cast<size_t>((d * batch + n) * hidden + c)],
-                    alone[1][static_cast<size_t>(d * hidden + c)], 1e-6)
+        ASSERT_NEAR(batched[1][static_cast<size_t>((d * batch + n) * hidden + c)],
+                    single[1][static_cast<size_t>(d * hidden + c)], 1e-6)
             << "sequence " << n << ", direction " << d;
   }
 }

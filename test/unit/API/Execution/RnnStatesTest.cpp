@@ -35,7 +35,7 @@ struct Stack {
   std::string line(const std::string &openSteps = "") const {
     const auto s = [](int number) { return std::to_string(number); };
     const bool isTwice = direction.starts_with("bi");
-    const std::string one = isBytes() ? "s8" : type, beside = isBytes() ? "f32" : type,
+    const std::string one = isBytes() ? "s8" : type, floatType = isBytes() ? "f32" : type,
                       t = openSteps.empty() ? s(steps) : openSteps;
     const std::string gates = s(isLstm()        ? 4
                                 : cell == "rnn" ? 1
@@ -51,17 +51,17 @@ struct Stack {
         "rnn " + prop + " cell=" + cell + " direction=" + direction + (cell == "rnn" ? " activation=tanh" : "");
     text += (concatenates ? " flags=65536 src_layer=" : " src_layer=") + type + ":" + t + "x" + s(batch) + "x" + wide +
             ":abc ";
-    text += "src_iter=" + type + ":" + iter + (isLstm() ? "src_iter_c=" + beside + ":" + iter : "");
-    text += hasAttention() ? "attention=" + beside + ":" + t + "x" + s(batch) + "x1:abc " : "";
+    text += "src_iter=" + type + ":" + iter + (isLstm() ? "src_iter_c=" + floatType + ":" + iter : "");
+    text += hasAttention() ? "attention=" + floatType + ":" + t + "x" + s(batch) + "x1:abc " : "";
     text += hasLengths ? "seq_lengths=s32:" + s(batch) + ":a " : "";
     text += "weights_layer=" + one + ":" + weights;
     text += "weights_iter=" + one + ":" + stack + "24x" + gates + "x24:" + (packs ? "any " : "abcde ");
-    text += peeps ? "weights_peephole=" + beside + ":" + stack + "3x24:abcd " : "";
+    text += peeps ? "weights_peephole=" + floatType + ":" + stack + "3x24:abcd " : "";
     text += projects ? "weights_projection=" + one + ":" + stack + "24x24:" + (packs ? "any " : "abcd ") : "";
-    text += "bias=" + beside + ":" + stack + biases + "x24:abcd ";
+    text += "bias=" + floatType + ":" + stack + biases + "x24:abcd ";
     text += "dst_layer=" + type + ":" + t + "x" + s(batch) + "x" + (direction == "bidirectional_concat" ? "48" : "24") +
             ":abc ";
-    text += "dst_iter=" + type + ":" + iter + (isLstm() ? "dst_iter_c=" + beside + ":" + iter : "");
+    text += "dst_iter=" + type + ":" + iter + (isLstm() ? "dst_iter_c=" + floatType + ":" + iter : "");
     return text +
            (isBytes()
                 ? (type == "u8" ? "attr.rnn.data_scale=100 attr.rnn.data_shift=128 " : "attr.rnn.data_scale=100 ") +
@@ -196,41 +196,41 @@ TEST_F(RnnStates, StayBetweenInaccessiblePages) {
 void RnnStates::expectInPlace(const Stack &stack) {
   const primitive_desc desc(device, stack.line());
   const primitive made(desc);
-  Buffers apart = make(desc, GuardedSide::End);
-  execute(made, desc, apart);
+  Buffers separate = make(desc, GuardedSide::End);
+  execute(made, desc, separate);
   for (int which : {1, 2, 3}) {
     std::map<int, int> moved;
     for (int i : {0, 1})
-      if (which >> i & 1 && apart.contains(results[i]))
+      if (which >> i & 1 && separate.contains(results[i]))
         moved[results[i]] = states[i];
     if (moved.empty())
       continue;
-    Buffers together = make(desc, GuardedSide::End);
-    execute(made, desc, together, moved);
-    EXPECT_EQ(bytesOf(together.at(QUERN_ARG_DST_LAYER)), bytesOf(apart.at(QUERN_ARG_DST_LAYER)))
+    Buffers inPlace = make(desc, GuardedSide::End);
+    execute(made, desc, inPlace, moved);
+    EXPECT_EQ(bytesOf(inPlace.at(QUERN_ARG_DST_LAYER)), bytesOf(separate.at(QUERN_ARG_DST_LAYER)))
         << stack.line() << " " << which;
     for (const auto &[result, state] : moved)
-      EXPECT_EQ(bytesOf(together.at(state)), bytesOf(apart.at(result)))
+      EXPECT_EQ(bytesOf(inPlace.at(state)), bytesOf(separate.at(result)))
           << stack.line() << ": argument " << result << " on " << state;
   }
 }
 
 TEST_F(RnnStates, MayOverwriteTheInitialStates) {
   const std::pair<int, int> sizes[] = {{1, 1}, {5, 3}, {4, 20}}; // steps and sequences: plain, all inputs first, wide
-  int turn = 0;
+  int round = 0;
   for (Stack stack : everyCell())
     for (std::string direction : {"left2right", "right2left", "bidirectional_sum", "bidirectional_concat"})
       for (int layers : {1, 3}) {
         if (stack.hasAttention() && (layers > 1 || direction != "left2right"))
           continue;
         stack.direction = direction, stack.layers = layers;
-        std::tie(stack.steps, stack.batch) = sizes[turn % 3];
-        stack.packs = turn % 2 == 0, stack.prop = turn % 5 == 0 && !stack.isBytes() ? "fwd_t" : "fwd_i";
-        stack.hasLengths = turn % 7 == 0 && stack.prop == "fwd_i",
-        stack.concatenates = direction.starts_with("bi") && turn % 4 == 0;
-        ++turn;
+        std::tie(stack.steps, stack.batch) = sizes[round % 3];
+        stack.packs = round % 2 == 0, stack.prop = round % 5 == 0 && !stack.isBytes() ? "fwd_t" : "fwd_i";
+        stack.hasLengths = round % 7 == 0 && stack.prop == "fwd_i",
+        stack.concatenates = direction.starts_with("bi") && round % 4 == 0;
+        ++round;
         ASSERT_NO_FATAL_FAILURE(expectInPlace(stack));
-        ASSERT_FALSE(HasFailure()) << "turn " << turn;
+        ASSERT_FALSE(HasFailure()) << "round " << round;
       }
 }
 

@@ -157,7 +157,7 @@ protected:
   }
 
   /// Returns the bytes of `output` after a run without overlap, in which it starts as a copy of `input`.
-  std::string apart(const Argument &output, const Argument &input) {
+  std::string resultWithoutOverlap(const Argument &output, const Argument &input) {
     const std::vector<char> before = arena;
     std::copy_n(before.begin() + static_cast<ptrdiff_t>(input.at), std::min(input.bytes(), output.bytes()),
                 arena.begin() + static_cast<ptrdiff_t>(output.at));
@@ -169,7 +169,7 @@ protected:
 
   void checkShared(const Argument &output, const Argument &other, size_t at) {
     const bool isExact = at == other.at && isAllowed(output, other);
-    const std::string expected = isExact ? apart(output, other) : std::string();
+    const std::string expected = isExact ? resultWithoutOverlap(output, other) : std::string();
     const std::string where = GetParam().line + ": argument " + std::to_string(output.index) + " " +
                               std::to_string(static_cast<int64_t>(at - other.at)) + " bytes behind " +
                               std::to_string(other.index);

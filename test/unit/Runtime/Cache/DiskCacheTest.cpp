@@ -300,22 +300,22 @@ TEST_F(DiskCacheTest, UnreadableFilesAreNotRemoved) {
 /// Daemons close all descriptors, and files that they open later get the same numbers.
 TEST_F(DiskCacheTest, ADescriptorOfTheProgramIsNotUsed) {
   ASSERT_TRUE(cache.store(stored.key, stored.bytes));
-  const std::string own = temporary.path + "/own";
-  ASSERT_EQ(mkdir(own.c_str(), 0700), 0);
+  const std::string unrelated = temporary.path + "/own";
+  ASSERT_EQ(mkdir(unrelated.c_str(), 0700), 0);
   const Stored other = makeStored(8);
   EXPECT_TRUE(inChild([&] {
     close_range(3, ~0u, 0);
     std::vector<int> programs(8);
     for (int &descriptor : programs)
-      descriptor = open(own.c_str(), O_RDONLY | O_DIRECTORY);
-    if (!cache.lookup(stored.key) || !cache.store(other.key, other.bytes) || filesIn(own) != 0)
+      descriptor = open(unrelated.c_str(), O_RDONLY | O_DIRECTORY);
+    if (!cache.lookup(stored.key) || !cache.store(other.key, other.bytes) || filesIn(unrelated) != 0)
       return false;
     fs::remove_all(directory); // the cache releases its directory
     (void)cache.store(other.key, other.bytes);
     for (const int descriptor : programs)
       if (fcntl(descriptor, F_GETFD) < 0)
         return false;
-    return filesIn(own) == 0;
+    return filesIn(unrelated) == 0;
   }));
 }
 
@@ -371,13 +371,13 @@ TEST_F(DiskCacheTest, ThreadsNeverReadPartialFiles) {
   std::atomic<int> torn{0};
   for (int thread = 0; thread < 4; ++thread)
     threads.emplace_back([&] {
-      DiskCache own(directory); // like another process
+      DiskCache threadCache(directory); // like another process
       for (int round = 0; round < 50; ++round) {
-        EXPECT_TRUE(own.store(stored.key, stored.bytes));
-        std::optional<DiskCache::Hit> hit = own.lookup(stored.key);
+        EXPECT_TRUE(threadCache.store(stored.key, stored.bytes));
+        std::optional<DiskCache::Hit> hit = threadCache.lookup(stored.key);
         torn += !hit || hit->bytes != stored.bytes ? 1 : 0;
       }
-      torn += static_cast<int>(own.counters().rejected);
+      torn += static_cast<int>(threadCache.counters().rejected);
     });
   for (std::thread &thread : threads)
     thread.join();
@@ -388,11 +388,11 @@ TEST_F(DiskCacheTest, ThreadsNeverReadPartialFiles) {
 TEST(DiskCacheDirectory, FollowsTheEnvironment) {
   test::ScopedEnvironment home("HOME", "/home/someone"), xdg("XDG_CACHE_HOME", "/xdg");
   {
-    test::ScopedEnvironment own("QUERN_CACHE_DIR", "/somewhere");
+    test::ScopedEnvironment cacheDir("QUERN_CACHE_DIR", "/somewhere");
     EXPECT_EQ(DiskCache::defaultDirectory(), "/somewhere");
   }
   for (const char *off : {"off", ""}) {
-    test::ScopedEnvironment own("QUERN_CACHE_DIR", off);
+    test::ScopedEnvironment cacheDir("QUERN_CACHE_DIR", off);
     EXPECT_EQ(DiskCache::defaultDirectory(), "");
     DiskCache cache(DiskCache::defaultDirectory());
     const Stored stored = makeStored(4);

@@ -57,8 +57,8 @@ bool isRight(const Pack &pack, const std::vector<Artifact> &artifacts) {
   bool right = true;
   for (size_t i = 0; i < pack.size(); ++i)
     if (Result<Artifact> artifact = checkEntry(pack, pack.entry(i)))
-      right &= std::any_of(artifacts.begin(), artifacts.end(), [&](const Artifact &own) {
-        return own.keyBytes == artifact->keyBytes && own.code == artifact->code;
+      right &= std::any_of(artifacts.begin(), artifacts.end(), [&](const Artifact &expected) {
+        return expected.keyBytes == artifact->keyBytes && expected.code == artifact->code;
       });
   return right;
 }
@@ -155,14 +155,14 @@ TEST(Pack, ReportsTheFaultOfAnEntry) {
   std::vector<Artifact> artifacts = sampleArtifacts();
   std::string bytes = *pack(artifacts);
   const auto read = Pack::fromBytes(bytes, "a test");
-  const Pack::Entry own = (*read)->entry(0);
-  EXPECT_NE(checkEntry(**read, {{1, 2}, own.artifact}).error().message.find("another key"), std::string::npos);
-  Artifact foreign = *Artifact::parse(own.artifact);
+  const Pack::Entry entry = (*read)->entry(0);
+  EXPECT_NE(checkEntry(**read, {{1, 2}, entry.artifact}).error().message.find("another key"), std::string::npos);
+  Artifact foreign = *Artifact::parse(entry.artifact);
   foreign.target = "avx512_core";
-  EXPECT_NE(checkEntry(**read, {own.digest, foreign.serialize()}).error().message.find("not a target of the pack"),
+  EXPECT_NE(checkEntry(**read, {entry.digest, foreign.serialize()}).error().message.find("not a target of the pack"),
             std::string::npos);
   foreign.buildId = "another";
-  EXPECT_NE(checkEntry(**read, {own.digest, foreign.serialize()}).error().message.find("of build another"),
+  EXPECT_NE(checkEntry(**read, {entry.digest, foreign.serialize()}).error().message.find("of build another"),
             std::string::npos);
 }
 

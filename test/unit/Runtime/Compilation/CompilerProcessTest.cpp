@@ -47,8 +47,8 @@ std::pair<char, pid_t> look(pid_t id) {
   std::string text((std::istreambuf_iterator<char>(file)), {});
   char state = 0;
   pid_t parent = 0;
-  if (const size_t behind = text.rfind(')'); behind != std::string::npos)
-    std::sscanf(text.c_str() + behind + 1, " %c %d", &state, &parent);
+  if (const size_t nameEnd = text.rfind(')'); nameEnd != std::string::npos)
+    std::sscanf(text.c_str() + nameEnd + 1, " %c %d", &state, &parent);
   return {state, parent};
 }
 

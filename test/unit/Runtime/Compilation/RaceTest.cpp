@@ -18,7 +18,7 @@ namespace quern {
 namespace {
 
 /// A compilation that ends when `mayEnd` is set.
-struct Held {
+struct BlockedCompilation {
   std::atomic<bool> mayEnd{false}, isDone{false};
   std::function<Result<Compiled>()> work() {
     return [this]() -> Result<Compiled> {
@@ -31,11 +31,11 @@ struct Held {
 };
 
 TEST(Race, ReturnsTheCompiledArtifact) {
-  Held held;
-  const std::shared_ptr<Race> race = Race::begin(held.work());
+  BlockedCompilation blocked;
+  const std::shared_ptr<Race> race = Race::begin(blocked.work());
   ASSERT_TRUE(race);
   EXPECT_FALSE(race->isOver());
-  held.mayEnd = true;
+  blocked.mayEnd = true;
   Result<Compiled> made = race->wait();
   ASSERT_TRUE(made);
   EXPECT_EQ(made->artifact, "artifact");
@@ -45,12 +45,12 @@ TEST(Race, ReturnsTheCompiledArtifact) {
 }
 
 TEST(Race, AThreadMayEndBeforeItsCompilation) {
-  Held held;
+  BlockedCompilation blocked;
   std::shared_ptr<Race> race;
-  std::thread([&] { race = Race::begin(held.work()); }).join();
+  std::thread([&] { race = Race::begin(blocked.work()); }).join();
   ASSERT_TRUE(race);
   EXPECT_FALSE(race->isOver());
-  held.mayEnd = true;
+  blocked.mayEnd = true;
   EXPECT_TRUE(race->wait());
 }
 
@@ -68,19 +68,19 @@ TEST(Race, ChildrenOfAForkBeginTheirOwn) {
 #if __has_feature(thread_sanitizer)
   GTEST_SKIP() << "ThreadSanitizer does not support forks of processes with threads";
 #endif
-  Held held;
-  const std::shared_ptr<Race> race = Race::begin(held.work());
+  BlockedCompilation blocked;
+  const std::shared_ptr<Race> race = Race::begin(blocked.work());
   ASSERT_TRUE(race);
   const pid_t child = fork();
   if (child == 0) {
     alarm(10);
-    const std::shared_ptr<Race> own = Race::begin([]() -> Result<Compiled> { return Compiled{}; });
-    _exit(own && own->wait() ? 0 : 1);
+    const std::shared_ptr<Race> childRace = Race::begin([]() -> Result<Compiled> { return Compiled{}; });
+    _exit(childRace && childRace->wait() ? 0 : 1);
   }
   int status = -1;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
-  held.mayEnd = true;
+  blocked.mayEnd = true;
   EXPECT_TRUE(race->wait());
 }
 

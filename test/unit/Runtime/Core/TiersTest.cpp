@@ -178,18 +178,18 @@ TEST_F(TiersTest, HundredsAreSpecializedDuringExecution) {
   std::vector<std::thread> threads;
   for (int64_t part = 0; part < 4; ++part)
     threads.emplace_back([&, part] {
-      stream own(device);
+      stream threadStream(device);
       for (int64_t rows = 100 + part; rows < 300; rows += 2) { // each on two threads at a time
         test::Run run(device, test::lineOf(rows));
         for (int i = 0; i < 3; ++i) {
           run.dst.assign(run.dst.size(), -7.0f);
-          run.execute(own);
+          run.execute(threadStream);
           wrong += run.wrong();
         }
         if (rows % 3 == 0 && waitSpecialized(run.kernel) != quern_success)
           wrong += 1;
         if (rows % 5 == 0) {
-          run.execute(own);
+          run.execute(threadStream);
           wrong += run.wrong();
         }
       }
@@ -241,7 +241,7 @@ TEST_F(TiersTest, AFailureLeavesTheFamily) {
 }
 
 TEST_F(TiersTest, ACrashInTheBackgroundLeavesTheFamily) {
-  const test::ScopedEnvironment apart("QUERN_COMPILER", "process"), crashes("QUERN_FAKE", "crash");
+  const test::ScopedEnvironment separate("QUERN_COMPILER", "process"), crashes("QUERN_FAKE", "crash");
   Heard heard;
   test::Run run(device, test::lineOf(604));
   heard.waitFor(1);
@@ -254,7 +254,7 @@ TEST_F(TiersTest, ACrashInTheBackgroundLeavesTheFamily) {
 
 /// The time limit of a compiler process also applies in the background, and an event reports it.
 TEST_F(TiersTest, AHangInTheBackgroundLeavesTheFamily) {
-  const test::ScopedEnvironment apart("QUERN_COMPILER", "process"), hangs("QUERN_FAKE", "hang");
+  const test::ScopedEnvironment separate("QUERN_COMPILER", "process"), hangs("QUERN_FAKE", "hang");
   const test::ScopedEnvironment seconds("QUERN_COMPILER_SECONDS", "1");
   Heard heard;
   test::Run run(device, test::lineOf(609));
@@ -289,11 +289,11 @@ TEST_F(TiersTest, ForksWhileItCompiles) {
         return 1;
       if (waitSpecialized(run.kernel) != quern_success || run.kernel.info().is_family)
         return 2;
-      test::Run own(device, test::lineOf(606));
-      own.execute(order);
-      if (own.wrong() || waitSpecialized(own.kernel) != quern_success)
+      test::Run childRun(device, test::lineOf(606));
+      childRun.execute(order);
+      if (childRun.wrong() || waitSpecialized(childRun.kernel) != quern_success)
         return 3;
-      return own.kernel.info().is_family ? 4 : 0;
+      return childRun.kernel.info().is_family ? 4 : 0;
     });
     EXPECT_EQ(status, 0) << i;
   }
@@ -320,9 +320,9 @@ TEST_F(TiersTest, HundredsAreSpecializedDuringForks) {
         if (each->wrong())
           return 1;
       }
-      test::Run own(device, test::lineOf(rows + 1000));
-      own.execute(order);
-      return own.wrong() || waitSpecialized(own.kernel) != quern_success ? 2 : 0;
+      test::Run childRun(device, test::lineOf(rows + 1000));
+      childRun.execute(order);
+      return childRun.wrong() || waitSpecialized(childRun.kernel) != quern_success ? 2 : 0;
     });
     EXPECT_EQ(status, 0) << rows;
   }
@@ -349,7 +349,7 @@ TEST_F(TiersTest, AFullDiskLosesOnlyTheFile) {
 }
 
 TEST_F(TiersTest, ForksDoNotWaitForAHangingCompiler) {
-  const test::ScopedEnvironment apart("QUERN_COMPILER", "process"), hangs("QUERN_FAKE", "hang");
+  const test::ScopedEnvironment separate("QUERN_COMPILER", "process"), hangs("QUERN_FAKE", "hang");
   const test::ScopedEnvironment seconds("QUERN_COMPILER_SECONDS", "6");
   test::Run run(device, test::lineOf(607));
   std::this_thread::sleep_for(std::chrono::milliseconds(300));

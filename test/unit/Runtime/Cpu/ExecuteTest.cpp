@@ -428,14 +428,14 @@ TEST_F(ExecuteTest, ObjectsMayBeDestroyedInAnyOrder) {
   ASSERT_EQ(quern_engine_create(&first, quern_cpu, 0), quern_success);
   engine owner(first);
   auto run = std::make_unique<test::Run>(owner, test::lineOf(16));
-  stream own(owner);
+  stream queue(owner);
   owner = engine();
-  run->execute(own);
+  run->execute(queue);
   EXPECT_EQ(run->wrong(), 0u);
   primitive kernel = run->kernel;
   const auto arguments = run->arguments;
   run->desc = primitive_desc();
-  kernel.execute(own, arguments);
+  kernel.execute(queue, arguments);
   EXPECT_EQ(run->wrong(), 0u);
 }
 

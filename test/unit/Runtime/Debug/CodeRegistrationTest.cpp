@@ -143,7 +143,7 @@ TEST_F(CodeRegistrationTest, ForksWhileThreadsLoad) {
     if (child == 0) {
       alarm(20); // a lock that no thread of the child holds would block it
       const int before = countObjects();
-      const Loaded own = load();
+      const Loaded loaded = load();
       _exit(before >= 1 && countObjects() == before + 1 ? 0 : 1);
     }
     int status = -1;

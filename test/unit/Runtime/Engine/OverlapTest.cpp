@@ -67,7 +67,7 @@ public:
       return strided();
     }
   }
-  int64_t upTo(int64_t most) { return std::uniform_int_distribution<int64_t>(0, most)(random); }
+  int64_t upTo(int64_t max) { return std::uniform_int_distribution<int64_t>(0, max)(random); }
 
 private:
   DataType type() {
@@ -91,7 +91,7 @@ private:
 
 TEST(Overlap, AgreesWithAListOfAllBytes) {
   RandomLayouts random;
-  int shared = 0, apart = 0;
+  int shared = 0, disjoint = 0;
   for (int i = 0; i < 3000; ++i) {
     const TensorDesc a = random.next(), b = random.next();
     const std::set<int64_t> bytesA = bytesOf(a), bytesB = bytesOf(b);
@@ -100,11 +100,11 @@ TEST(Overlap, AgreesWithAListOfAllBytes) {
       const bool expected = listsMeet(bytesA, bytesB, distance);
       ASSERT_EQ(shareAt(a, b, distance), expected) << "pair " << i << ", " << distance << " bytes apart";
       ASSERT_EQ(shareAt(b, a, -distance), expected) << "pair " << i << ", " << distance << " bytes apart";
-      (expected ? shared : apart) += 1;
+      (expected ? shared : disjoint) += 1;
     }
   }
   EXPECT_GT(shared, 1000);
-  EXPECT_GT(apart, 1000);
+  EXPECT_GT(disjoint, 1000);
 }
 
 TEST(Overlap, PartsOfOneMatrix) {
@@ -130,9 +130,9 @@ TEST(Overlap, CompensationCounts) {
   TensorDesc weights = tagged({16, 16}, DataType::S8, "ab");
   weights.extras.flags = ExtraS8S8;
   weights.extras.compensationMask = 1;
-  const TensorDesc behind = tagged({4}, DataType::S32, "a");
-  EXPECT_TRUE(shareAt(weights, behind, 256));
-  EXPECT_FALSE(shareAt(weights, behind, 256 + 64));
+  const TensorDesc other = tagged({4}, DataType::S32, "a");
+  EXPECT_TRUE(shareAt(weights, other, 256));
+  EXPECT_FALSE(shareAt(weights, other, 256 + 64));
   TensorDesc source = weights;
   source.extras = {};
   EXPECT_TRUE(areInPlace({weights, buffer}, {source, buffer}));

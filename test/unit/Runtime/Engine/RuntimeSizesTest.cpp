@@ -43,8 +43,8 @@ TEST(RuntimeSizes, BlocksOfOpenDimsAreCounted) {
             (std::vector<int64_t>{33, 40, 4 * 3 * 17 * 32, 4 * 3 * 17 * 32, 3 * 17 * 32, 17 * 32, 17, 3, -1}))
       << "dims, then strides, then numbers of blocks";
   const auto why = [&](const char *given) {
-    Result<void> taken = takeRuntimeSizes(packed, *parseTensor(given), sizes);
-    return taken ? "" : taken.error().message;
+    Result<void> stored = takeRuntimeSizes(packed, *parseTensor(given), sizes);
+    return stored ? "" : stored.error().message;
   };
   EXPECT_EQ(why("bf16:1x1x33x4x40:abcde"), "weights has other inner blocks than the primitive takes");
   EXPECT_EQ(why("bf16:1x1x33x4x40:abdEC32e2c"), "weights has other inner blocks than the primitive takes");
@@ -61,9 +61,9 @@ TEST(RuntimeSizes, MismatchesAreNamed) {
   const ArgumentInfo src = argument("src", "f32:?x5:ab"), dst = argument("dst", "f32:4x?:ab", /*isOutput=*/true);
   const auto why = [](const ArgumentInfo &declared, const char *given) {
     int64_t sizes[4];
-    Result<void> taken = takeRuntimeSizes(declared, *parseTensor(given), sizes);
-    EXPECT_EQ(taken ? Status::Success : taken.error().status, Status::InvalidArguments) << given;
-    return taken ? "" : taken.error().message;
+    Result<void> stored = takeRuntimeSizes(declared, *parseTensor(given), sizes);
+    EXPECT_EQ(stored ? Status::Success : stored.error().status, Status::InvalidArguments) << given;
+    return stored ? "" : stored.error().message;
   };
   EXPECT_EQ(why(src, "f16:4x5:ab"), "src is of type f16; the primitive takes f32");
   EXPECT_EQ(why(src, "f32:4x5x1:abc"), "src is of rank 3; the primitive takes 2");

@@ -105,13 +105,13 @@ TEST_F(PacksTest, TheWidestIncludedInstructionSetServes) {
   const std::string line = test::lineOf(5);
   const auto levels = isasOf(archOf(Target::host().isa));
   const std::string lowest(nameOfIsa(levels.front())), highest = textOfLevel(levels.back());
-  Target own = Target::host();
-  own.l1Kib = 16, own.l2Kib = 256, own.l3Kib = 2048;
-  const AddedPack added(packOf({artifactFor(line, lowest), artifactFor(line, own.text()), artifactFor(line, highest),
+  Target host = Target::host();
+  host.l1Kib = 16, host.l2Kib = 256, host.l3Kib = 2048;
+  const AddedPack added(packOf({artifactFor(line, lowest), artifactFor(line, host.text()), artifactFor(line, highest),
                                 artifactFor(test::lineOf(6), lowest)}));
   EXPECT_EQ(run(line).origin, quern_origin_pack);
   if (Target::host().isa < levels.back())
-    EXPECT_EQ(target, own.text()) << "cache sizes may differ";
+    EXPECT_EQ(target, host.text()) << "cache sizes may differ";
   EXPECT_EQ(run(test::lineOf(6)).origin, quern_origin_pack);
   EXPECT_EQ(target, lowest);
   test::ScopedCaches::emptyMemory();
@@ -221,9 +221,9 @@ TEST_F(PacksTest, AreAddedAndRemovedDuringLookups) {
     looking.emplace_back([&, rows] {
       for (int i = 0; i < 50; ++i) {
         test::ScopedCaches::emptyMemory();
-        test::Run own(device, test::lineOf(rows));
-        own.execute(order);
-        wrong += own.wrong();
+        test::Run threadRun(device, test::lineOf(rows));
+        threadRun.execute(order);
+        wrong += threadRun.wrong();
       }
     });
   for (std::thread &thread : looking)

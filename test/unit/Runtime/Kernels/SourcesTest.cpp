@@ -87,10 +87,10 @@ TEST_F(SourcesTest, TheMemoryCacheHasOnlyKernelsOfTheirKey) {
   ASSERT_TRUE(ofFamily);
   EXPECT_EQ(ofFamily->executable, *executable);
   EXPECT_EQ(entries(), before);
-  const Lookup<AcquiredKernel> own =
+  const Lookup<AcquiredKernel> compiled =
       shareKernel(search, [&] { return AcquiredKernel{*executable, quern_origin_compiled}; });
-  ASSERT_TRUE(own);
-  EXPECT_EQ(own->origin, quern_origin_compiled);
+  ASSERT_TRUE(compiled);
+  EXPECT_EQ(compiled->origin, quern_origin_compiled);
   EXPECT_EQ(entries(), before + 1);
   const Lookup<AcquiredKernel> known = shareKernel(search, [&] { return fail(search); });
   ASSERT_TRUE(known);

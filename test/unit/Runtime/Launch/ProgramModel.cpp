@@ -27,10 +27,10 @@ int64_t mix(int64_t a, int64_t b, int64_t c) {
 }
 
 /// Runs a program and evaluates every polynomial at its use.
-class Walker {
+class Interpreter {
 public:
-  Walker(const Artifact &artifact, std::span<const KernelStep> steps, void *const *arguments,
-         std::vector<int64_t> sizes)
+  Interpreter(const Artifact &artifact, std::span<const KernelStep> steps, void *const *arguments,
+              std::vector<int64_t> sizes)
       : artifact(artifact), steps(steps), arguments(arguments), sizes(std::move(sizes)) {
     for (const Polynomial &bytes : artifact.regions)
       regions.emplace_back(static_cast<size_t>(valueOf(bytes)) / sizeof(int64_t) + 1, -1);
@@ -208,11 +208,11 @@ ProgramModel::Memory ProgramModel::start() const {
   return memory;
 }
 
-ProgramModel::Memory ProgramModel::walk() const {
+ProgramModel::Memory ProgramModel::interpret() const {
   const Result<std::vector<KernelStep>> steps = stepsOf(artifact, functions);
   EXPECT_TRUE(steps);
   Memory memory = start();
-  Walker(artifact, *steps, pointersTo(memory).data(), sizes).run();
+  Interpreter(artifact, *steps, pointersTo(memory).data(), sizes).run();
   return memory;
 }
 
@@ -226,8 +226,8 @@ Result<ProgramModel::Memory> ProgramModel::tryRun(const ExecutionContext &contex
   const Result<std::vector<KernelStep>> steps = stepsOf(artifact, functions);
   EXPECT_TRUE(steps);
   Program program;
-  Result<void> taken = program.take(artifact, *steps);
-  EXPECT_TRUE(taken) << taken.error().message;
+  Result<void> built = program.take(artifact, *steps);
+  EXPECT_TRUE(built) << built.error().message;
   std::vector<int64_t> numbers(program.numberCount());
   if (!program.fixedNumbers()) {
     Result<void> bound = program.bind(sizes.data(), nullptr, numbers.data());

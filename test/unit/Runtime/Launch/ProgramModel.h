@@ -35,7 +35,7 @@ struct ProgramModel {
   using Memory = std::vector<std::vector<int64_t>>; ///< elements of each argument
   Memory start() const;
   /// Runs the artifact in the interpreter.
-  Memory walk() const;
+  Memory interpret() const;
   /// Runs the program in the runtime; it must succeed.
   Memory run(const ExecutionContext &context) const;
   Result<Memory> tryRun(const ExecutionContext &context) const;

@@ -49,7 +49,7 @@ TEST(Program, RandomProgramsDoWhatTheArtifactSays) {
   int parallel = 0;
   for (int i = 0; i < 200; ++i) {
     const ProgramModel model = randomProgram(random, i % 2);
-    const ProgramModel::Memory expected = model.walk();
+    const ProgramModel::Memory expected = model.interpret();
     parallel += expected != model.start();
     ASSERT_EQ(model.run(ExecutionContext()), expected) << "one thread, program " << i;
     TestPool two(2, false), eight(8, true);
@@ -61,7 +61,7 @@ TEST(Program, RandomProgramsDoWhatTheArtifactSays) {
 
 TEST(Program, PoolsMayRunMembersInAnyWay) {
   const ProgramModel model = longLoop(200);
-  const ProgramModel::Memory expected = model.walk();
+  const ProgramModel::Memory expected = model.interpret();
   LonelyPool forward(4, false), backward(4, true);
   EXPECT_EQ(model.run(on(forward)), expected);
   EXPECT_EQ(model.run(on(backward)), expected);
@@ -76,7 +76,7 @@ TEST(Program, PoolsMayRunMembersInAnyWay) {
 
 TEST(Program, ManyRunsInARow) {
   const ProgramModel model = longLoop(300);
-  const ProgramModel::Memory expected = model.walk();
+  const ProgramModel::Memory expected = model.interpret();
   for (int round = 0; round < 30; ++round) {
     ExecutionContext context;
     context.threads = 2;
@@ -89,7 +89,7 @@ TEST(Program, ManyRunsInARow) {
 
 TEST(Program, ManyProgramsAtOnce) {
   const ProgramModel model = longLoop(100);
-  const ProgramModel::Memory expected = model.walk();
+  const ProgramModel::Memory expected = model.interpret();
   std::vector<std::thread> threads;
   std::atomic<int> wrong{0};
   for (int i = 0; i < 4; ++i)
@@ -125,7 +125,7 @@ TEST(Program, LittleWorkStaysOnTheCaller) {
   for (LaunchStep &step : model.artifact.steps)
     step.nsPerIteration = 1; // 1 µs in total
   TestPool pool(4, false);
-  EXPECT_EQ(model.run(on(pool)), model.walk());
+  EXPECT_EQ(model.run(on(pool)), model.interpret());
   EXPECT_EQ(pool.calls, 0);
 }
 
@@ -193,16 +193,16 @@ protected:
     ASSERT_TRUE(problem);
     artifact = makeTestArtifact(*problem, Target());
     problem->arguments[1].desc.dims[0] = runtimeDim;
-    const uint32_t given = symbolOfSize(0), greatest = symbolOfSize(1);
+    const uint32_t given = symbolOfSize(0), maximum = symbolOfSize(1);
     artifact.sizeCount = 1;
     artifact.derivedSizes = {{1, Polynomial(), Polynomial(), 16}};
     artifact.derivedSizes[0].limit.terms = {{1, {given}}};
     artifact.derivedSizes[0].count.terms = {{1, {given}}};
     Polynomial rows, forward, backward, bytes;
-    rows.terms = {{1, {greatest}}};
+    rows.terms = {{1, {maximum}}};
     forward.terms = {{rowSize, {0}}};
-    backward.terms = {{-rowSize, {}}, {-rowSize, {0}}, {rowSize, {greatest}}};
-    bytes.terms = {{rowSize, {greatest}}};
+    backward.terms = {{-rowSize, {}}, {-rowSize, {0}}, {rowSize, {maximum}}};
+    bytes.terms = {{rowSize, {maximum}}};
     artifact.regions = {bytes};
     artifact.loops = {{rows, 0, 1}, {rows, 1, 2}};
     artifact.steps = {{0, 16, 1000, {}, {{0, forward}, {2, backward}}},
@@ -219,17 +219,17 @@ TEST_F(ProgramExecution, DerivesSizesAndPlacesRegions) {
   ASSERT_TRUE(executable) << executable.error().message;
   for (int threads : {1, 3})
     for (int64_t given : {64, 5, 0})
-      for (int32_t greatest : {0, 1, 4, 64, 1000, -3}) {
+      for (int32_t maximum : {0, 1, 4, 64, 1000, -3}) {
         std::vector<float> src(64 * 16, 1.0f), dst(64 * 16, 0.0f);
         // The size is the maximum of every 16th element; the others are 0.
-        std::memcpy(&dst[given > 2 ? 2 * 16 : 0], &greatest, sizeof(greatest));
+        std::memcpy(&dst[given > 2 ? 2 * 16 : 0], &maximum, sizeof(maximum));
         void *buffers[] = {src.data(), dst.data()};
         TestPool pool(threads, false);
         ExecutionContext context = on(pool);
         context.sizes = &given;
         Result<void> done = runSteps(**executable, buffers, context);
         ASSERT_TRUE(done) << done.error().message;
-        const int64_t rows = std::clamp<int64_t>(greatest, 0, given);
+        const int64_t rows = std::clamp<int64_t>(maximum, 0, given);
         for (int64_t i = 0; i < 64 * 16; ++i) {
           const auto factor = static_cast<float>(2 + i % 4);
           if (i >= rows * 16 && i != 2 * 16 && i != 0)
@@ -284,8 +284,8 @@ TEST_F(ProgramExecution, RegionsOfKnownSizeArePartOfTheScratch) {
   EXPECT_EQ((*executable)->kernelSharedBytes(), 100);
   std::vector<char> scratchpad(static_cast<size_t>(scratchpadBytes((*executable)->scratch(), 2)) + 64, 0x5a);
   std::vector<float> src(64 * 16, 1.0f), dst(64 * 16, 0.0f);
-  const int32_t greatest = 4;
-  std::memcpy(dst.data(), &greatest, sizeof(greatest));
+  const int32_t maximum = 4;
+  std::memcpy(dst.data(), &maximum, sizeof(maximum));
   void *buffers[] = {src.data(), dst.data()};
   int64_t given = 5;
   ExecutionContext context;
@@ -353,10 +353,10 @@ struct ByHand {
   }
   void run(const primitive &kernel) {
     const quern_launch_data_t data = dataFor(kernel);
-    char *own = aligned(scratch, kernel.get_launch_memory(&data).scratch_bytes);
+    char *alignedScratch = aligned(scratch, kernel.get_launch_memory(&data).scratch_bytes);
     kernel.visit_launch(data, [&](const quern_launch_call_t &call) {
       quern_kernel_args_t args = call.args;
-      args.scratch = own;
+      args.scratch = alignedScratch;
       const int64_t middle = call.iterations / 3;
       callKernel(call.function, args, middle, call.iterations);
       callKernel(call.function, args, 0, middle);

@@ -111,8 +111,8 @@ TEST_F(ForksTest, ChildrenFindEveryMutexFree) {
     ASSERT_EQ(inChild([&] {
                 const std::lock_guard outer(first);
                 const std::lock_guard inner(second);
-                std::thread own([&] { const ForkSection section; });
-                own.join();
+                std::thread childThread([&] { const ForkSection section; });
+                childThread.join();
                 return 0;
               }),
               0)

@@ -57,7 +57,7 @@ protected:
         });
     const std::vector<ChainArgument> arguments{{Element::F32, 64}, {Element::F32, 64, true}};
     std::string said;
-    for (kernel.turns = 1; kernel.turns <= 8; ++kernel.turns) { // different orders of work-items
+    for (kernel.orderSeed = 1; kernel.orderSeed <= 8; ++kernel.orderSeed) { // different orders of work-items
       Buffers buffers = makeBuffers(arguments, 1);
       testing::TestPartResultArray results;
       {
@@ -66,7 +66,7 @@ protected:
         run(kernel, arguments, buffers, /*aliased=*/false);
       }
       if (!results.size())
-        return kernel.turns == 1 ? "" : "not always: " + said;
+        return kernel.orderSeed == 1 ? "" : "not always: " + said;
       said = results.GetTestPartResult(0).message();
     }
     return said;

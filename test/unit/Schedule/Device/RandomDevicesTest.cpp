@@ -87,7 +87,7 @@ protected:
           return success(match != nullptr);
         },
         whyNot);
-    ++(kernel ? taken : refused[whyNot]);
+    ++(kernel ? scheduled : refused[whyNot]);
     if (kernel && !fits(*kernel, device))
       kernel.reset();
     return kernel;
@@ -111,7 +111,7 @@ protected:
     const ScheduledKernel naive = compiler.compileNaively(problem.closed.text, target, widens);
     ASSERT_TRUE(naive.code && kernel.code);
     run(naive, arguments, want, false);
-    kernel.turns = seed, kernel.sizes = problem.sizes;
+    kernel.orderSeed = seed, kernel.sizes = problem.sizes;
     const bool mayAlias = llvm::any_of(arguments, [](const ChainArgument &argument) { return argument.aliasOf >= 0; });
     for (bool aliased : {false, true})
       if (mayAlias || !aliased)
@@ -167,14 +167,14 @@ protected:
         return StringRef(reason).contains(part);
       })) << reason;
     }
-    EXPECT_TRUE(taken > 3 * others || count < usual) << taken << " taken, " << others << " not";
+    EXPECT_TRUE(scheduled > 3 * others || count < usual) << scheduled << " taken, " << others << " not";
   }
 
   static constexpr const char *known[] = {"do not fit the registers of a work-item"};
   static constexpr CpuIsa hosts[] = {CpuIsa::Sse42, CpuIsa::Avx2, CpuIsa::Neon};
   const Target target = targetsOfMachine(hosts).back();
   KernelCompiler compiler;
-  int taken = 0;
+  int scheduled = 0;
   std::map<std::string, int> refused, seen;
 };
 
@@ -250,7 +250,7 @@ func.func @chain(%src: memref<3x700xf32>, %old: memref<3xf32>, %new: memref<3xf3
                                              {Element::F32, 2100, true, /*aliasOf=*/0}};
   const RandomChain chain{text, arguments, 1e-4};
   check({chain, chain, {}}, /*seed=*/1, matchDeviceRows, /*widens=*/true, device);
-  EXPECT_EQ(taken, 1);
+  EXPECT_EQ(scheduled, 1);
 }
 
 /// The number of rows is known or open.

@@ -22,7 +22,7 @@ std::string number(int64_t value) { return std::to_string(value); }
 class OpenSpace : protected Dice {
 public:
   OpenSpace(uint64_t seed, uint64_t execution, bool mayOffsetsBeOpen)
-      : Dice(seed), own(execution * 1000003 + 17), mayOffsetsBeOpen(mayOffsetsBeOpen) {}
+      : Dice(seed), executionDice(execution * 1000003 + 17), mayOffsetsBeOpen(mayOffsetsBeOpen) {}
 
 protected:
   struct Argument {
@@ -35,7 +35,7 @@ protected:
     std::vector<int64_t> strides;
   };
   void addLoop(bool open, const std::vector<int64_t> &sizes) {
-    const int64_t known = oneOf(sizes), given = own.oneOf(sizes);
+    const int64_t known = oneOf(sizes), given = executionDice.oneOf(sizes);
     extents.push_back(open ? given : known);
     isOpen.push_back(open);
   }
@@ -47,7 +47,7 @@ protected:
   /// Returns the texts with the arguments and sizes of an execution.
   OpenChain finish(const std::string &open, const std::string &closed, double tolerance);
 
-  Dice own; ///< for the sizes of the execution
+  Dice executionDice; ///< for the sizes of the execution
   const bool mayOffsetsBeOpen;
   std::vector<int64_t> extents;
   std::vector<bool> isOpen;
@@ -62,10 +62,10 @@ OpenSpace::Argument OpenSpace::drawArgument(Element element, const std::vector<i
   argument.hasOpenStrides = loops.size() > 1 && (hasOpen || chance(30));
   argument.isOffsetOpen = mayOffsetsBeOpen && chance(25);
   argument.gap = loops.size() < 2          ? 0
-                 : argument.hasOpenStrides ? (own.chance(50) ? own.pick(1, 20) : 0)
+                 : argument.hasOpenStrides ? (executionDice.chance(50) ? executionDice.pick(1, 20) : 0)
                  : chance(30)              ? pick(1, 9)
                                            : 0;
-  argument.offset = argument.isOffsetOpen ? own.pick(0, 9) : chance(20) ? pick(1, 9) : 0;
+  argument.offset = argument.isOffsetOpen ? executionDice.pick(0, 9) : chance(20) ? pick(1, 9) : 0;
   argument.strides.assign(loops.size(), 1);
   int64_t stride = 1;
   for (size_t i = loops.size(); i-- > 0;) {
@@ -220,8 +220,8 @@ std::string OpenProducts::generic(const std::vector<std::vector<int>> &loops, co
                                   const std::string &operands) const {
   std::vector<std::string> maps;
   const bool isReduction = kinds.find("reduction") != kinds.npos;
-  for (const std::vector<int> &own : loops) {
-    std::string map = mapOf(own);
+  for (const std::vector<int> &operandLoops : loops) {
+    std::string map = mapOf(operandLoops);
     if (!isReduction)
       map.replace(map.find(", d2"), 4, "");
     maps.push_back(map);

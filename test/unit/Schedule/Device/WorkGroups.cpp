@@ -137,7 +137,7 @@ void WorkGroups::place() {
     subGroups[item.group].items.push_back(order[i]);
   }
   for (SubGroup &subGroup : subGroups)
-    subGroup.turns = subGroup.items;
+    subGroup.order = subGroup.items;
 }
 
 void WorkGroups::fail(const std::string &what) {
@@ -158,7 +158,7 @@ bool WorkGroups::isFine(const DeviceAccess &access) {
 LEFT_FOR_GOOD void WorkGroups::wait(State state, int64_t place) {
   Item &item = items[current];
   item.state = state, item.place = place;
-  quernTestSwitchStacks(&item.stack, own);
+  quernTestSwitchStacks(&item.stack, runStack);
 }
 
 LEFT_FOR_GOOD void WorkGroups::beginItem() {
@@ -210,18 +210,18 @@ void WorkGroups::exchange(SubGroup &subGroup) {
 /// Runs a sub-group until its work-items are at barriers or exchanges, or done. A work-item that is about to write
 /// waits until the others have caught up.
 bool WorkGroups::runUntilWait(SubGroup &subGroup) {
-  std::shuffle(subGroup.turns.begin(), subGroup.turns.end(), random);
+  std::shuffle(subGroup.order.begin(), subGroup.order.end(), random);
   for (bool isRunning = true; isRunning;) {
     isRunning = false;
-    for (int64_t number : subGroup.turns) {
+    for (int64_t number : subGroup.order) {
       if (items[number].state != State::Ready)
         continue;
       current = number;
-      quernTestSwitchStacks(&own, items[number].stack);
+      quernTestSwitchStacks(&runStack, items[number].stack);
       if (!firstFault.empty())
         return false;
     }
-    for (int64_t number : subGroup.turns)
+    for (int64_t number : subGroup.order)
       if (items[number].state == State::Write) {
         items[number].state = State::Ready;
         isRunning = true;

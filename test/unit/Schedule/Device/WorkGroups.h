@@ -53,7 +53,7 @@ private:
   };
   struct SubGroup {
     std::vector<int64_t> items; ///< work-items by lane
-    std::vector<int64_t> turns; ///< work-items in random order
+    std::vector<int64_t> order; ///< work-items in random order
   };
 
   void place();
@@ -76,7 +76,7 @@ private:
   std::vector<Item> items;
   std::vector<SubGroup> subGroups;
   std::unique_ptr<char[]> stacks;
-  char *own = nullptr; ///< stack of run()
+  char *runStack = nullptr; ///< stack of run()
   int64_t group = 0, current = 0;
   std::string firstFault;
 };

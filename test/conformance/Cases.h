@@ -37,7 +37,7 @@ struct Case {
 struct Mistake {
   const char *what;
   const char *line;
-  const char *constraint = ""; ///< that the message must name, such as "C7"; empty if the line does not parse
+  const char *constraint = ""; ///< constraint that the message must name ("C7"); empty if the line does not parse
 };
 
 /// A problem and a peer whose results are compared element by element.
@@ -73,7 +73,7 @@ public:
   virtual bool judgesPeer() const { return false; }
   /// Numbers of threads with which a case is run, one after another.
   virtual std::span<const int> threadCounts() const { return defaultThreadCounts; }
-  /// Runs a case that is not run and judged like the others; returns nothing for an ordinary case.
+  /// Runs a special case instead of the usual execution and judgment; returns nothing for an ordinary case.
   virtual std::optional<Result<void>> runInstead(const Device &, const Case &) const { return std::nullopt; }
   virtual std::span<const Mistake> mistakes() const = 0;
   virtual std::span<const DataType> refusedTypes() const = 0;

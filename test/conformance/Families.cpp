@@ -64,7 +64,7 @@ UnevenBlocks drawUneven(Random &random) {
       {{48, 32}, {32, 48}, {3, 2}, {24, 16}, {6, 4}, {5, 8}, {12, 16}, {40, 16}, {16, 24}, {64, 48}});
 }
 
-/// Sometimes adds a block of another dim inside or around.
+/// Draws a tensor with a block of `dim`, and sometimes a block of another dim inside or around it.
 TensorDesc drawUnevenSide(Random &random, const Dims &dims, DataType type, int dim, int64_t block) {
   Blocks blocks = {{dim, block}};
   int other = drawOther(random, dims, dim);

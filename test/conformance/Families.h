@@ -50,7 +50,7 @@ struct UnevenBlocks {
   int64_t src, dst;
 };
 UnevenBlocks drawUneven(Random &random);
-/// Sometimes adds a block of another dim inside or around.
+/// Draws a tensor with a block of `dim`, and sometimes a block of another dim inside or around it.
 TensorDesc drawUnevenSide(Random &random, const Dims &dims, DataType type, int dim, int64_t block);
 
 /// Returns true if the family's tensors have gaps between elements.

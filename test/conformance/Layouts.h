@@ -21,8 +21,7 @@ using Dims = std::vector<int64_t>;
 /// Returns a layout of the generator. An invalid one is a bug: the program prints it and exits.
 TensorDesc legalLayout(Result<TensorDesc> desc);
 
-/// Returns at most `max`: sizes around every vector width of every instruction set, and around the blocks of long
-/// sums.
+/// Draws a size of at most `max`, often next to a vector width of some instruction set or to a block of long sums.
 int64_t drawExtent(Random &random, int64_t max);
 int drawDim(Random &random, const Dims &dims);
 
@@ -39,7 +38,7 @@ using Blocks = std::vector<std::pair<int, int64_t>>;
 int64_t drawBlock(Random &random);
 /// Draws two or three inner blocks of `axis` and `other`, which may be the same dim.
 Blocks drawSeveralBlocks(Random &random, int axis, int other);
-/// The order of the outer dims is random in one of three cases.
+/// Draws a layout with these inner blocks; in one of three cases the order of the outer dims is random.
 TensorDesc drawBlocked(Random &random, const Dims &dims, DataType type, const Blocks &blocks);
 /// Draws partial blocks, or padding without a block.
 TensorDesc drawPadded(Random &random, const Dims &dims, DataType type);
@@ -56,7 +55,7 @@ struct RuntimeTensors {
 struct RuntimeTensor {
   TensorDesc open, actual;
 };
-/// Draws one of them; its dims are in the order of `tag`, or have gaps in any order.
+/// Draws one tensor of RuntimeTensors; its dims are in the order of `tag`, or have gaps in any order.
 RuntimeTensor drawRuntimeTensor(Random &random, const Dims &dims, const std::vector<bool> &isOpen, DataType type,
                                 const std::string &tag, bool hasGaps);
 RuntimeTensors drawRuntimeTensors(Random &random, const Dims &dims, const std::vector<DataType> &types);

@@ -34,7 +34,7 @@ struct CorpusOptions {
 
 /// Returns every CPU level of x86.
 std::vector<std::string> cpuTargets();
-/// Returns these and four devices: with and without vectors per work-item, with f16 and f64 or neither, and with
+/// Returns cpuTargets() and four devices: with and without vectors per work-item, with f16 and f64 or neither, and with
 /// different sub-groups.
 std::vector<std::string> defaultTargets();
 /// Returns the names of all sets of cases.

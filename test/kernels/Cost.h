@@ -22,9 +22,9 @@ enum class Counter {
   Seconds, ///< CPU time of this thread: the sum over problems of the minimum over repetitions
 };
 
-/// Compiles each problem that a set of cases draws and prints a line for each set; with Counter::Outside only the set's
-/// name. Objects that are created once per process are created before. Returns `unimplemented` if this machine has no
-/// such counter.
+/// Compiles the problems of each file or, without files, of each set of cases, and prints a line for each file or set:
+/// with Counter::Outside only its name. Objects that are created once per process are created before. Returns
+/// `unimplemented` if this machine has no such counter.
 Result<void> printCosts(const CorpusOptions &options, Counter counter, int64_t repetitions, std::ostream &os);
 
 /// Prints the costs of two files and the increases. Returns true if none exceeds its old value by more than `percent`;

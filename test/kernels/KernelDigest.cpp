@@ -20,7 +20,7 @@ std::string shortDigest(std::string_view bytes) { return digestOf(bytes).hex().s
 /// Returns the first line, without the caret under the problem.
 std::string firstLine(const std::string &message) { return message.substr(0, message.find('\n')); }
 
-/// Returns the launch program and everything else except the code.
+/// Returns the artifact without the problem, target, key, build id, plan and code: the launch data remains.
 std::string programBytes(Artifact artifact) {
   for (std::string *text :
        {&artifact.descriptor, &artifact.target, &artifact.buildId, &artifact.keyBytes, &artifact.plan, &artifact.code})

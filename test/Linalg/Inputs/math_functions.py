@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Compares math functions that are replaced by others when a module is read with Python's, in ULP of f32.
+"""Compares math functions that the reader of modules replaces by others with Python's functions, in ULP of f32.
 
   math_functions.py [--quern=PROGRAM]
 """

@@ -67,7 +67,7 @@ Difference knownDifference(const PeerComparison &with, size_t element, double ou
     return {"jit:uni of 3.2 omits elements if a dim of 1 has another stride than in a dense tensor", 0.004};
   bool isLimit = theirs == roundTo(to, -0x1p40) || theirs == roundTo(to, 0x1p40);
   if (!isFloating(to) && ours == 0 && isLimit)
-    return {"NaN and, for u8, values below the range of s32 become the result of the plain conversion", 0.02};
+    return {"NaN and, for u8, values below the range of s32 become a limit of the integer type instead of 0", 0.02};
   if (isRoundedTwice(to, ours, theirs))
     return {"f8 is rounded twice, first to f16", 0.02};
   if (isLogisticOfNan(with, ours, theirs))

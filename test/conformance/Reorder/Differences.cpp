@@ -33,7 +33,7 @@ bool isScattered(const QuantParams *params) {
   return (shifted & (shifted + 1)) != 0;
 }
 
-/// Returns true for a type that oneDNN does not support with fewer than two groups.
+/// Returns true if the type is not `simple` and there are no groups, or one: oneDNN does not support that.
 bool isMisread(const QuantParams *params, DataType simple, const TensorDesc &tensor) {
   return params && params->dataType != simple &&
          (params->groups.empty() || arg::vectorOf(*params, tensor).dims[0] == 1);

@@ -17,7 +17,7 @@ namespace {
 
 using quern::rnn::Shape;
 
-/// Draws at most 100 channels, or 127 to 1024 if `max` exceeds 100.
+/// Draws at most 100 channels, or 127 to 1025 if `max` exceeds 100; never more than `max`.
 int64_t drawChannels(Random &random, int64_t max) {
   if (max > 100)
     return std::min(

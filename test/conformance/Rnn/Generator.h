@@ -28,7 +28,7 @@ Difference knownDifference(const PeerComparison &with);
 std::optional<Difference> expectOfPeer(const PeerComparison &with, const ReferenceInputs &inputs,
                                        std::vector<ReferenceOutput> &theirs);
 Difference knownDifferenceOfGradients(const PeerComparison &with);
-/// Returns the gradients with a forward that stores its gates differently.
+/// Like PrimitiveCases::expectOfPeer(): adds the gradients that follow from the different gates of the peer's forward.
 std::optional<Difference> expectGradientsOfPeer(const PeerComparison &with, const ReferenceInputs &inputs,
                                                 std::vector<ReferenceOutput> &theirs);
 

@@ -59,7 +59,7 @@ std::vector<SpecialCell> makeSpecialCells() {
   return cells;
 }
 
-/// Returns true if the axis is the innermost dim other than 1, without a gap.
+/// Returns true if elements along the axis are contiguous and the layout has no blocks.
 bool isInnermost(const TensorDesc &desc, int axis) { return desc.innerBlockCount == 0 && desc.strides[axis] == 1; }
 
 /// Returns the kinds of a row; empty if it has none.

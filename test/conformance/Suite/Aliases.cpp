@@ -34,7 +34,7 @@ std::string roleOf(const ArgumentInfo &info) {
 
 } // namespace
 
-/// An output that overlaps another argument.
+/// An output that overlaps another argument or is adjacent to it.
 struct AliasRounds::Alias {
   ArgumentInfo output, other;
   Shift shift = Shift::None;
@@ -94,7 +94,7 @@ public:
       isWritable[static_cast<size_t>(data - buffer.data()) + byte] = true;
   }
   bool isUnchanged() const { return std::memcmp(buffer.data(), before.data(), before.size()) == 0; }
-  /// Returns the first byte that changed without permission, or -1.
+  /// Returns the offset of a byte that changed without permission, or the size if a guard changed; -1 if none did.
   int64_t strayWrite() const {
     for (size_t i = 0; i < before.size(); ++i)
       if (!isWritable[i] && buffer.data()[i] != before[i])
@@ -197,7 +197,7 @@ Result<void> AliasRounds::run(Kernel &kernel, const ParsedProblem &problem, Prob
     Result<bool> first = kernel.isOnHost(alias.output.index), second = kernel.isOnHost(alias.other.index);
     if (!first || !second)
       return first ? second.takeError() : first.takeError();
-    if (*first != *second) // a reorder between devices
+    if (*first != *second) // only one of them is on the host, as in a reorder
       continue;
     alias.place();
     announce(alias.text());

@@ -6,7 +6,7 @@
 // Close LIBRARY: opens a library at run time, three times, executes a problem with it on the library's threads, and
 // closes it while threads exist that have executed. Then these threads end, and finally the process.
 //
-// Three times in a run. The rows of the table in docs/embedding.md:
+// The rows of the table in docs/embedding.md:
 //
 // FAULTS: close-libquern short=2 full=340: libquern.so.0
 // FAULTS: close-dropin short=2 full=340: quern-dnnl/libdnnl.so.3

@@ -32,9 +32,9 @@ bool succeeds(Input &input, quern_status_t status);
 int64_t drawApiDim(Random &random);
 ApiDims drawApiDims(Random &random);
 quern_data_type_t drawApiType(Random &random);
-/// Returns null if a call refused it.
+/// Creates a descriptor, or derives it from another one. Returns null if a call refused it.
 OwnedMemoryDesc drawMemoryDesc(Input &input, const ApiDims &dims, quern_data_type_t type);
-/// Returns null, which means default attributes, in two of three cases.
+/// Draws attributes; in two of three cases returns null, which means default attributes.
 OwnedAttributes drawApiAttributes(Input &input, const ApiDims &dims);
 
 } // namespace quern::fuzz

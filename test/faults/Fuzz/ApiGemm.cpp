@@ -60,7 +60,7 @@ Product drawProduct(Random &random) {
   return drawn;
 }
 
-/// Whether the functions take it. Its sizes are small then.
+/// Returns true if the functions must accept the product; its sizes and leading dims are then small.
 bool isLegal(const Product &product) {
   const auto isLetter = [](char c) { return c != 'X'; };
   const auto isSize = [](int64_t size) { return size >= 0 && size <= 1000; };

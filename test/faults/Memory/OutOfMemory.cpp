@@ -9,9 +9,9 @@
 //
 // For N = FIRST (1), FIRST + STEP, … a new process makes the N-th allocation of a stage fail, or all from the N-th on,
 // until the stage has fewer allocations. Stages: engine; describe; create; execute (the first execution); again (the
-// second); next (the creation of a second primitive of the same problem). At most PERCENT of the processes may be
-// terminated by a failure, and none may hang. The failing functions are malloc() and its relatives, which this program
-// defines.
+// second); next, other (the creation of a second primitive, of the same problem or of another). At most PERCENT of the
+// processes may be terminated by a failure, and none may hang. The failing functions are malloc() and its relatives,
+// which this program defines.
 //
 // FAULTS: memory-engine-one: engine one 1 0 small
 // FAULTS: memory-engine-all: engine all 1 0 small

@@ -24,7 +24,7 @@ struct Outcome {
 
 using Call = int (*)(const quern_compile_request *, const quern_byte_sink *, const quern_byte_sink *);
 
-/// Calls the compiler with `bytes`, those of a descriptor.
+/// Calls the compiler with the bytes of a descriptor.
 inline Outcome ask(Call call, const std::string &bytes, const char *target, int form = QUERN_COMPILER_ARTIFACT,
                    bool verifyIr = true) {
   const quern_compile_request request{bytes.data(), bytes.size(), target, form, verifyIr};

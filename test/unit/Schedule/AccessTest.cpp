@@ -384,7 +384,7 @@ TEST_F(Problems, HaveTheSizesOfTheirArguments) {
   EXPECT_EQ(problem.ops[0].operands[0].offset, Size::open(2));
   EXPECT_EQ(problem.ops[0].operands[0].stride(0), Size::open(1));
   EXPECT_EQ(problem.ops[0].operands[1].stride(0), 8);
-  // An extent that one operand knows applies to all. If all operands are intermediates, an open extent is unknown.
+  // An extent that is known for one operand applies to all. If all operands are intermediates, it stays unknown.
   problem = readMove("%x: memref<?x8xf32>, %y: memref<4x8xf32>", plain, plain, "memref<?x8xf32>;memref<4x8xf32>");
   EXPECT_EQ(problem.ops[0].extents, (Sizes{4, 8}));
   problem =

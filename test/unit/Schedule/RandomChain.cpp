@@ -93,7 +93,7 @@ void Generator::chooseSpace() {
 
 void Generator::chooseTypes() { compute = chance(25) ? Element::F64 : Element::F32; }
 
-/// An argument may have the compute type.
+/// Draws the type of an argument: in half of the cases the compute type.
 Element Generator::argumentType() {
   if (chance(50))
     return compute;
@@ -209,7 +209,7 @@ std::string Generator::op(const std::string &text) {
   return name;
 }
 
-/// Integers are multiples of 1/64.
+/// Emits the conversion of a value to the compute type; integers represent multiples of 1/64. Returns its name.
 std::string Generator::widened(const std::string &name, Element from) {
   if (from == compute)
     return name;

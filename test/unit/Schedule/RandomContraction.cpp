@@ -67,7 +67,7 @@ private:
 
 /// Returns the tolerance of a sum of products of values in [-2, 2] whose factors are rounded to bf16. Each product is
 /// off by at most 1/64, with a standard deviation of 0.0021; six times the deviation of the sum is practically never
-/// exceeded. A missing product is off by 1.3.
+/// exceeded. A missing product changes the sum with a standard deviation of 1.3.
 double roundingOf(int64_t terms) {
   const auto count = static_cast<double>(terms);
   return std::min(0.0157 * count, 6 * 0.0021 * std::sqrt(count));

@@ -20,7 +20,7 @@ struct RandomContraction {
   std::string text; ///< a module with one function, @contraction
   std::vector<ChainArgument> arguments;
   double tolerance = 0; ///< absolute, for every output
-  /// The same problem with an open number of rows; empty if rows are not outermost. Every open size is `rows`.
+  /// The same problem with an open number of rows; empty if rows are not outermost. All open sizes are `rows`.
   std::string openText;
   int64_t rows = 0;
 };

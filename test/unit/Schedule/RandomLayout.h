@@ -17,7 +17,7 @@
 
 namespace quern::test {
 
-enum class Element { F32, F64, BF16, F16, S8, U8 }; // integers are multiples of 1/64
+enum class Element { F32, F64, BF16, F16, S8, U8 }; // integers represent multiples of 1/64
 
 /// Returns "f32", "i8", …
 const char *nameOf(Element element);

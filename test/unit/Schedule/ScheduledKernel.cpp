@@ -181,7 +181,7 @@ std::string placeOf(const void *address, const std::vector<std::pair<std::string
 
 constexpr int64_t groupMemoryAlignment = 16; // alignment of each variable on a device, in bytes
 
-/// One execution of a kernel, on the host or as a device.
+/// One execution of a host kernel, or of a device kernel whose work-items are emulated on the host.
 class Execution {
 public:
   Execution(const ScheduledKernel &kernel, size_t entry, const std::vector<ChainArgument> &arguments,
@@ -221,7 +221,7 @@ public:
   }
 
 private:
-  /// Runs a group with its memory filled with ones, which are NaN as a float.
+  /// Runs a group. First sets all bits of its memory, which makes each f16, bf16, f32 or f64 a NaN.
   bool runGroup(int64_t group) {
     for (GuardedBuffer &buffer : memory)
       buffer.fillAll(0xFF);
@@ -310,7 +310,7 @@ void compareOutput(const ChainArgument &argument, double tolerance, const Output
   }
 }
 
-/// Compares the outputs in `got`, which was `start` before, with `want`.
+/// Compares the outputs in `got`, which was `start` before, with `want`. Inputs must be unchanged.
 void compare(const std::vector<ChainArgument> &arguments, double tolerance, const Buffers &start, const Buffers &want,
              const Buffers &got, bool aliased) {
   std::vector<bool> isOverwritten(start.size());

@@ -33,7 +33,7 @@ struct GroupShape {
   int64_t items = 0;    ///< work-items of a group; 0: a host kernel
   int64_t subGroup = 0; ///< size of a sub-group; 0: any
   std::vector<Memory> memories;
-  int64_t bytes() const; ///< total size of the group's memories with the alignment of a device
+  int64_t bytes() const; ///< total size of `memories`, each aligned as on a device
 };
 
 struct ScheduledKernel {
@@ -85,8 +85,8 @@ private:
 Buffers makeBuffers(const std::vector<ChainArgument> &arguments, uint64_t seed);
 
 /// Runs [0, space) of each kernel in two parts, the later one first. `aliased` outputs share the buffer of their input.
-/// All memory of the kernel starts or ends at an inaccessible page; accessing it fails the current test. So does
-/// undefined behavior of a device; the memory of a group is filled with garbage first.
+/// All memory of the kernel starts or ends at an inaccessible page; an access to that page fails the current test. So
+/// does undefined behavior of a device kernel. The bytes of a group's memory are 0xFF when the group starts.
 void run(const ScheduledKernel &kernel, const std::vector<ChainArgument> &arguments, Buffers &buffers, bool aliased,
          GuardedSide side = GuardedSide::End);
 

@@ -333,7 +333,7 @@ TEST_F(ExecuteTest, StepsAreCallable) {
   EXPECT_EQ(run.wrong(), 0u);
 }
 
-/// Independent steps on parts of the buffers, with different lengths and costs: they take one parallel region, and
+/// Independent steps on parts of the buffers, with different lengths and costs: they run in one parallel region, and
 /// every element is computed once.
 TEST_F(ExecuteTest, IndependentStepsShareTheThreads) {
   Result<VerifiedProblem> problem = verify(*PrimitiveDesc::parse(test::lineOf(64)), Target());

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Tests which sections a fork waits for, and which not.
+// Tests for which sections a fork waits, and for which it does not.
 //
 //===----------------------------------------------------------------------===//
 #include "Support/Forks.h"

@@ -30,8 +30,8 @@ struct DeviceAccess {
 
 class MemoryWatch {
 public:
-  /// Adds a buffer. Buffers with the same address are the same memory. `isOfGroup`: each group has its own memory,
-  /// which is uninitialized at first.
+  /// Adds a buffer. Buffers with the same address and element size share memory. `isOfGroup`: each group has its own
+  /// memory, which is uninitialized at first.
   void add(const std::string &name, const char *data, int64_t bytes, int64_t elementBytes, bool isOfGroup);
   /// Separates earlier accesses of the group from later ones, like a barrier.
   void startPhase(int64_t group);

@@ -93,8 +93,8 @@ struct Dropout {
         visit("mask", self.mask);
   }
   bool isSet() const { return seedType != DataType::Undef; }
-  /// Refuses a mask that is not u8 and seeds of other types. The fields may be read in any order, so other fields may
-  /// be set before the seed type; verify() refuses them without it.
+  /// Refuses a mask that is not u8, and seeds that are neither s32 nor s64. The fields may be read in any order, so
+  /// other fields may be set before the seed type; verify() refuses them without it.
   Result<void> validate() const;
 };
 

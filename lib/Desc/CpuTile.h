@@ -13,8 +13,8 @@
 
 namespace quern {
 
-/// Returns the number of column vectors of a block: of 6x2 vectors of sums with AVX2, 6x4 with AVX-512, 2x4 with SSE,
-/// which multiplies and adds in two instructions, and 4 columns on other targets.
+/// Returns the width of a block in vectors. With AVX2 a block has 6x2 vectors of sums, with AVX-512 6x4, and with SSE,
+/// which multiplies and adds in two instructions, 2x4. The width is 4 on all other targets.
 inline int64_t tileVectorsOf(const Target &target) { return target.isa == CpuIsa::Avx2 ? 2 : 4; }
 
 } // namespace quern

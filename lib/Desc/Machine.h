@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Target::host() is built from these. Each architecture has a file, Machine*.cpp. Every call queries the machine again.
+// Functions for Target::host(). Each architecture has a file, Machine*.cpp. Every call queries the machine again.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_DESC_MACHINE_H

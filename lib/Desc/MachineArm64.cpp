@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// User code cannot read the identification registers, so Linux is queried: the auxiliary vector for instructions,
-// prctl() for the vector length, which Linux may have limited, and /sys for caches.
+// User code cannot read the identification registers directly, so Linux is queried: the auxiliary vector for
+// instructions, prctl() for the vector length, which Linux may have limited, and /sys for caches.
 //
 //===----------------------------------------------------------------------===//
 #if defined(__aarch64__)

@@ -40,8 +40,8 @@ uint64_t savedState() {
   return static_cast<uint64_t>(high) << 32 | low;
 }
 
-/// Requests permission from Linux to use tile data in all threads of the process. Fails on kernels without this
-/// request.
+/// Requests permission from Linux to use tile data in all threads of the process. Returns false if it is denied or
+/// Linux does not implement this request.
 bool kernelGivesTiles() {
   constexpr long requestPermission = 0x1023, tileData = 18; // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
   return syscall(SYS_arch_prctl, requestPermission, tileData) == 0;
@@ -56,7 +56,7 @@ CpuIsa machine::detectIsa() {
   CpuidWords one = cpuid(1, 0), seven = cpuid(7, 0), sevenOne = cpuid(7, 1);
   uint64_t state = savedState();
   constexpr uint64_t avxState = 0x6, avx512State = 0xe6, amxState = 0x60000;
-  // FMA, MOVBE, F16C, AVX; BMI1, AVX2, BMI2; LZCNT.
+  // FMA, MOVBE, AVX, F16C; BMI1, AVX2, BMI2; LZCNT.
   bool avx2 = (state & avxState) == avxState && has(one.c, {12, 22, 28, 29}) && has(seven.b, {3, 5, 8}) &&
               has(cpuid(0x80000001, 0).c, {5});
   if (!avx2)

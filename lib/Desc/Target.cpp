@@ -123,7 +123,7 @@ std::span<const CpuIsa> isasOf(CpuArch arch) {
 Target targetOfIsa(CpuIsa isa, int32_t vectorBits) {
   Target target{isa};
   target.vectorBits = vectorBits;
-  if (archOf(isa) == CpuArch::AArch64) // Neoverse
+  if (archOf(isa) == CpuArch::AArch64) // as in Neoverse cores
     target.l1Kib = 64;
   return target;
 }

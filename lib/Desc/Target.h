@@ -49,7 +49,7 @@ enum class TargetKind : int32_t {
 
 /// Limits and features of a device that kernels may use.
 struct DeviceTraits {
-  uint32_t subGroupSizes = 16 | 32; ///< supported sizes, each a power of two up to 128, added up
+  uint32_t subGroupSizes = 16 | 32; ///< sum of the supported sizes, each a power of two up to 128
   int32_t maxGroupSize = 1024;      ///< work-items in a group
   int32_t groupMemoryBytes = 65536; ///< memory shared by the work-items of a group
   int32_t vectorBytes = 0;          ///< bytes that a work-item should move at once; 0: the driver vectorizes work-items

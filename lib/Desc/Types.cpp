@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Each enum has one table, which is used in both directions. A value without an entry is not part of the enum; values
-// from outside are checked this way (isKnown() in FieldVisitor.h).
+// Each enum with names has one table, which is used in both directions. A value without an entry is not part of the
+// enum; values from outside are checked this way (isKnown() in FieldVisitor.h).
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Types.h"

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The values are those of oneDNN 3.x, so that the C API and the drop-in can convert by casts. Each enum has one table
-// of names, which the text form uses in both directions.
+// The values are those of oneDNN 3.x if it has them, so that the C API and the drop-in can convert by casts. Each enum
+// of the text form has one table of names, which is used in both directions.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_DESC_TYPES_H

@@ -4,8 +4,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Access to raw buffers of any type and layout, for the references, the judge and the tools. A list of logical values
-// is row-major over the dims of the descriptor, whatever its layout. Stores round and saturate as primitives must: to
-// nearest even, with NaN becoming 0 in integers.
+// is row-major over the dims of the descriptor, whatever its layout. Stores convert as primitives must: to the nearest
+// value, ties to even (for e8m0, down to a power of two). Integers saturate, and NaN becomes 0 in them.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_REFERENCE_ELEMENTS_H
@@ -21,7 +21,7 @@ namespace quern {
 
 /// Access the element `offset` of a buffer. Types of 4 bits are packed two per byte, the element of even offset in the
 /// lower half. A store preserves the other half, but two threads must not store elements of the same byte concurrently.
-/// f4_e3m0 is not supported.
+/// f4_e3m0 and s64 are not supported.
 double loadElement(DataType type, const void *buffer, int64_t offset);
 void storeElement(DataType type, void *buffer, int64_t offset, double value);
 /// Returns the bits of the element, in the low bits.

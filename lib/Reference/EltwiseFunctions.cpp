@@ -22,7 +22,7 @@ constexpr Real sqrt2 = std::numbers::sqrt2_v<Real>, pi = std::numbers::pi_v<Real
 
 Derivative exactly(Real value) { return {value, std::fabs(value), value}; }
 
-/// A branch of a formula that gives 0, or a factor of 0 that a comparison selects.
+/// Returns a constant derivative that a comparison selects. If it is 0, the gradient is blocked.
 Derivative factor(Real value) { return {value, std::fabs(value), value, value == 0}; }
 
 /// Returns a sum of two terms.

@@ -26,8 +26,8 @@ struct Derivative {
   bool isJump = false; ///< true if rounding may put αx + β on either side of a jump
 };
 
-/// Returns f'(x) of eltwise(). For the *_use_dst_for_bwd algorithms, `x` is f's result. `epsilon` is the epsilon of the
-/// arithmetic under test. NaN for round, which has no derivative.
+/// Returns f'(x), where f is eltwise(). For the *_use_dst_for_bwd algorithms, `x` is f's result. `epsilon` is the
+/// epsilon of the arithmetic under test. NaN for round, which has no derivative.
 Derivative eltwiseDerivative(Alg alg, float alpha, float beta, long double x, long double epsilon);
 
 } // namespace quern

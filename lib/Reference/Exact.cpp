@@ -54,7 +54,7 @@ private:
   DataType type;
 };
 
-/// Returns the old values of dst as the sum reads them; empty if there is no sum.
+/// Returns the old values of dst as the first sum reads them; empty if there is no sum.
 Result<std::vector<double>> readOld(const std::vector<PostOp> &postOps, const TensorDesc &dst,
                                     const ReferenceInputs &inputs) {
   for (const PostOp &sum : postOps) {
@@ -68,7 +68,7 @@ Result<std::vector<double>> readOld(const std::vector<PostOp> &postOps, const Te
   return std::vector<double>();
 }
 
-/// Applies post-ops that are all sums. `size` increases by the size of the terms.
+/// Applies post-ops that are all sums. Adds the magnitudes of their terms to `size`.
 template <typename Real>
 Real withSums(const std::vector<PostOp> &sums, const std::vector<double> &old, size_t position, Real x, double &size) {
   for (const PostOp &sum : sums) {

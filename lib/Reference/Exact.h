@@ -22,7 +22,7 @@ template <typename Real> struct RoundedFormula {
   /// Returns the magnitude of the terms of `before`; null: use the magnitude of its result.
   std::function<double(int64_t position)> size;
   /// Maps the value after the post-ops to the value that is rounded to the destination's type; null: identity.
-  /// Monotone, except where it divides by 0. The result keeps a copy of the function.
+  /// Monotone, except where it divides by 0. The ReferenceOutput keeps a copy of the function.
   std::function<Real(int64_t position, Real value)> after;
 };
 

@@ -52,12 +52,12 @@ struct Rule {
     return got == rounded || (std::isnan(got) && std::isnan(rounded));
   }
 
-  /// Returns true if NaN is the rounded form of a number between these.
+  /// Returns true if NaN is the rounded form of some number from `low` to `high`.
   bool isOfOverflow(double low, double high) const {
     return std::isnan(roundTo(type, infinity)) && (std::isinf(low) || std::isinf(high));
   }
 
-  /// Returns at least the distance between denormals, which no arithmetic can resolve.
+  /// Returns the permitted absolute error. For dense data it is at least one smallest denormal for each term.
   double toleranceOf(double exact, double magnitude) const {
     double minTolerance = terms * (type == DataType::F64 ? 0x1p-1074 : 0x1p-149);
     if (data == DataKind::Dense)
@@ -69,7 +69,7 @@ struct Rule {
   bool isOfNan(double got) const { return std::isnan(got) || got == roundTo(type, NAN) || got == roundTo(type, -NAN); }
 
   /// For results after scales or post-ops: any value of the interval is correct. Errors are in units of the distance
-  /// from the exact value to the end of the interval.
+  /// from the exact value to the end of the interval on the same side.
   double errorIn(const Interval &possible, double exact, double got) const {
     if (isRounded(got, exact) || (possible.mayBeNan && isOfNan(got)))
       return 0;
@@ -90,14 +90,14 @@ struct Rule {
     if (data == DataKind::Designed && std::fabs(got - rounded) < epsilonOf(DataType::F32))
       return std::fabs(got - rounded) / epsilonOf(DataType::F32);
     double low = stored(exact - tolerance), high = stored(exact + tolerance);
-    // Distance from the midpoint, or any distance within the tolerance.
+    // The error is the distance of `exact` from the midpoint between both values, but at most the tolerance.
     if (low <= got && got <= high)
       return std::min(std::fabs(exact - (rounded + got) / 2) / tolerance, 1.0);
     return std::isfinite(got) ? std::max(std::fabs(got - exact) / tolerance, std::nextafter(1.0, 2.0)) : infinity;
   }
 };
 
-/// Returns the number of products of a gate.
+/// Returns the number of products that are added up for one element of a gate.
 double productsOf(const RnnDesc &rnn) {
   return static_cast<double>(rnn.weightsLayer.dims[2] + rnn.weightsIter.dims[2]);
 }

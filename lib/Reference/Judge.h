@@ -20,23 +20,23 @@ namespace quern {
 ///   Designed: |got - exact| <= threshold * |exact|, absolute if |exact| < 1e-5.
 ///   Dense: |got - exact| <= threshold * max(|exact|, magnitude).
 /// If scales or post-ops follow, this is the tolerance of the value before them, and ReferenceOutput::range propagates
-/// it. An output of at most 16 bits must be the rounding of some value within the tolerance or, for designed data,
-/// differ from the rounded exact value by less than eps(f32).
+/// it. An output that is neither f32 nor f64 must be the rounding of some value within the tolerance or, for designed
+/// data, differ from the rounded exact value by less than eps(f32).
 enum class DataKind { Designed, Dense };
 
 /// Returns true if the results of a primitive are exact, because its page specifies the order of all roundings.
 bool hasExactResults(PrimitiveKind kind);
 
-/// Returns the threshold of the arithmetic for an output of this problem: 0 if results are exact. softmax: 10 eps(f32),
-/// or 10 eps(f64) if the output is f64; times 5 for a logarithm; times 4 for backward. RNN: 4 eps(f32) log2(K T), where
-/// K is the number of products per gate; times 2 if directions are summed. Narrow states of RNNs and gradients are
-/// judged by ReferenceOutput::possibleOf instead.
+/// Returns the threshold for an output of this problem: 0 if results are exact, otherwise 10 eps(f32), or 10 eps(f64)
+/// if the output is f64. softmax: times 5 for a logarithm; times 4 for backward. RNN: 4 eps(f32) ceil(log2(K T)), where
+/// K is the number of products per element of a gate; times 2 if directions are summed. An MLIR function: eps of the
+/// output's type. Narrow states of RNNs and their gradients are judged by ReferenceOutput::possibleOf instead.
 double thresholdOf(const PrimitiveDesc &desc, DataType outputType);
 
 struct Verdict {
   bool isRight = true;
   double worst = 0; ///< largest error in units of its threshold; infinity if NaN or infinity is misplaced
-  /// Over the elements that are finite on both sides; for integers, relative to the rounded exact value.
+  /// Largest difference over the elements that are finite on both sides; for integers, from the rounded exact value.
   double maxAbsError = 0;
   int64_t wrong = 0;            ///< number of elements that exceed their threshold
   int64_t position = -1;        ///< position of the worst element, row-major; -1: no elements

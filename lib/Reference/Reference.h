@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The oracle of tests and of `quern run --check`, written for comparison with the specification, not for speed. It
-// computes in double (long double if f64 is involved) on logical values; Elements.h handles layouts.
+// The oracles of tests and of `quern run --check`, written for comparison with the specification, not for speed. They
+// compute on logical values (Elements.h handles layouts), in double or long double unless results must be exact.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_REFERENCE_REFERENCE_H
@@ -55,14 +55,14 @@ struct ReferenceOutput {
   /// buffer.
   TensorDesc desc;
   std::vector<double> exact; ///< logical values, row-major
-  /// Size of each element's terms (before attributes), to which absolute errors are relative (the S of
+  /// Magnitude of each element's terms (before attributes). Permitted absolute errors are proportional to it (S in
   /// docs/primitives/*.md).
   std::vector<double> magnitude{};
   /// If scales or post-ops follow: the values before them, and a function that maps an interval around such a value to
   /// the interval of permitted results. Otherwise empty.
   std::vector<double> beforeAttributes{};
   std::function<Interval(int64_t position, const Interval &start)> range{};
-  /// Like `range`, for exact results whose only post-ops are sums; `beforeAttributes` then includes the sums. It serves
+  /// Like `range`, for exact results without post-ops other than sums; `beforeAttributes` includes the sums. It serves
   /// comparisons with libraries that use another order of operations; the judge ignores it.
   std::function<Interval(int64_t position, const Interval &start)> ending{};
   Criterion criterion = Criterion::Threshold; ///< how results are judged; if `range` is set, how `beforeAttributes` are

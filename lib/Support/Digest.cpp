@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The hash is fixed by its specification (seed 0), so one build finds the files of another.
+// The hash is fixed by its specification (with seed 0), so it does not depend on the version of xxHash.
 //
 //===----------------------------------------------------------------------===//
 #include "Support/Digest.h"

@@ -92,7 +92,7 @@ private:
 
 } // namespace quern
 
-/// Returns the error of an expression of type Result<T> from the enclosing function, if it is one.
+/// If an expression of type Result<T> has failed, returns its error from the enclosing function.
 #define QUERN_RETURN_IF_ERROR(...)                                                                                     \
   do {                                                                                                                 \
     if (auto quernResult = (__VA_ARGS__); !quernResult)                                                                \

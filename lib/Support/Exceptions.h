@@ -13,7 +13,8 @@
 namespace quern {
 
 /// Converts the exception that is being handled to an error: `out_of_memory` for std::bad_alloc, else `internal`. For
-/// boundaries that no exception may cross: C functions and threads. Needs no memory.
+/// boundaries that no exception may cross: C functions and threads. Without memory for the message, the result is
+/// `out_of_memory`.
 inline Error errorOfException() noexcept {
   try {
     try {

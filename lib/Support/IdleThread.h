@@ -54,8 +54,8 @@ public:
     return running;
   }
 
-  /// Called on the thread, without the lock: runs jobs until there is none for a while. `work` gets the lock and may
-  /// release it meanwhile.
+  /// Called on the thread, without the lock: runs jobs until there is none for a while. `work` receives the lock and
+  /// may release it temporarily.
   template <typename HasWork, typename Work> void serve(const HasWork &hasWork, const Work &work) {
     Lock lock(mutex);
     const auto isWanted = [&] { return isStopping || (holders == 0 && hasWork()); };

@@ -22,7 +22,7 @@ struct FileIdentity {
   dev_t device = 0;
   ino_t inode = 0;
 
-  /// The zero identity if the descriptor is not open.
+  /// Returns the identity of the descriptor's file; the zero identity if the descriptor is not open.
   static FileIdentity of(int descriptor) {
     struct stat info;
     return descriptor >= 0 && fstat(descriptor, &info) == 0 ? FileIdentity{info.st_dev, info.st_ino} : FileIdentity{};

@@ -32,8 +32,8 @@ template <typename Sink> struct StringSink {
 };
 
 /// Opens a library and returns the table that its function `symbol` returns for `version`. The library stays open
-/// unless `refuse` returns an error. `wanted` and `is` are used in other errors: the purpose of the library, and the
-/// expected kind.
+/// on success. `refuse` may return an error for the table. `wanted` and `is` are used in other errors: the purpose of
+/// the library, and the expected kind.
 template <typename Api, typename Refuse>
 Result<const Api *> openApi(const std::string &path, const char *symbol, uint32_t version, const char *wanted,
                             const char *is, const Refuse &refuse) {

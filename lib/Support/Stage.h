@@ -22,13 +22,13 @@ enum class Stage : int32_t { Verify, Key, Lookup, Emit, Schedule, Lower, Codegen
 inline constexpr std::array<std::string_view, 9> stageNames = {"verify", "key",     "lookup", "emit", "schedule",
                                                                "lower",  "codegen", "load",   "run"};
 
-/// The name in dumps and messages ("emit"); "unknown" for a value outside the enum.
+/// Returns the name in dumps and messages ("emit"); "unknown" for a value outside the enum.
 constexpr std::string_view toString(Stage stage) {
   auto index = static_cast<size_t>(stage);
   return index < stageNames.size() ? stageNames[index] : "unknown";
 }
 
-/// The inverse of toString(); nothing for an unknown name.
+/// Inverse of toString(); returns nothing for an unknown name.
 constexpr std::optional<Stage> stageFromName(std::string_view name) {
   for (size_t i = 0; i < stageNames.size(); ++i)
     if (stageNames[i] == name)

@@ -9,9 +9,9 @@
 
 namespace quern {
 
-/// Waking a thread costs several microseconds: with less work than this per thread, fewer threads are faster.
+/// Minimum work per thread in ns. Waking a thread costs several microseconds; with less work, fewer are faster.
 inline constexpr int64_t nsWorthAThread = 8000;
-/// A thread that is awake costs only a barrier.
+/// Like nsWorthAThread, for threads that are awake and cost only a barrier.
 inline constexpr int64_t nsWorthASlot = 1000;
 
 } // namespace quern

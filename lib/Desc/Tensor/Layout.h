@@ -23,7 +23,7 @@ inline int rankOf(const TensorDesc &desc) { return std::clamp(desc.ndims, 0, max
 /// Returns `innerBlockCount`, clamped to the size of the arrays.
 inline int blockCountOf(const TensorDesc &desc) { return std::clamp(desc.innerBlockCount, 0, maxDims); }
 
-/// Computes the number of blocks along each dim: paddedDims[d] / B_d, 1 for part of a block; runtimeDim if unknown.
+/// Computes the number of blocks along each dim: paddedDims[d] / B_d, rounded up; runtimeDim if it is unknown.
 void outerExtents(const TensorDesc &desc, int64_t (&extents)[maxDims]);
 
 /// Returns the number of elements of one whole inner block.

@@ -19,7 +19,7 @@ struct SparseLayout {
   SparseEncoding encoding = SparseEncoding::Undef;
   int32_t pad0 = 0;
   int64_t nonzeros = 0; ///< may be runtimeDim
-  /// Type of the indices, and of the row pointers of CSR.
+  /// Types of the indices and of the row pointers of CSR.
   DataType indexTypes[2] = {};
 };
 
@@ -31,7 +31,7 @@ SparseLayout sparseLayoutOf(const TensorDesc &desc);
 
 /// Returns the number of buffers of a memory with this descriptor: 0 for the zero descriptor, 1 for a dense tensor.
 int bufferCount(const TensorDesc &desc);
-/// Returns the element type of a buffer; Undef for packed tensors.
+/// Returns the element type of a buffer: `dataType` for the values in buffer 0, otherwise an index type.
 DataType typeOfBuffer(const TensorDesc &desc, int buffer);
 /// Like TensorDesc::bytes(), which is the size of buffer 0. The size is unknown for packed tensors, for which this
 /// returns 0.

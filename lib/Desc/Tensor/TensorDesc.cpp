@@ -175,7 +175,7 @@ bool TensorDesc::samePlaces(const TensorDesc &other) const {
 
 namespace {
 
-/// Dims of more than one element, outermost first, merged if there is no gap between them.
+/// Dims of more than one element, in row-major order; neighbors without a gap between them are merged.
 struct Runs {
   int64_t sizes[maxDims], strides[maxDims];
   int count = 0;

@@ -27,7 +27,7 @@ inline constexpr int maxDims = 12;
 /// Maximum number of tensors in a list, such as the sources of a sum or concat. Their argument indices are a range of
 /// this size, and it bounds the memory that input can allocate.
 inline constexpr size_t maxSources = 1024;
-/// A dim, stride or offset that is known only at execution.
+/// Value of a dim, stride or offset that is known only at execution.
 inline constexpr int64_t runtimeDim = INT64_MIN;
 
 /// Flags of `TensorExtras::flags`.
@@ -112,8 +112,8 @@ struct TensorDesc {
   bool sameShape(const TensorDesc &other) const;
   /// Compares the layouts without the element types and the appended compensation.
   bool samePlaces(const TensorDesc &other) const;
-  /// Returns true if elements have the same positions in row-major order. Ignores strides of dims with one element or
-  /// block, appended compensation and, for plain layouts, the division of the elements into dims.
+  /// Returns true if elements with equal row-major positions have equal offsets. Ignores strides of dims with one
+  /// element or block, appended compensation and, for plain layouts, the division of the elements into dims.
   bool sameStorage(const TensorDesc &other) const;
   /// Compares the layouts without the element types.
   bool sameLayout(const TensorDesc &other) const;

@@ -18,7 +18,7 @@ namespace quern {
 
 namespace {
 constexpr uint32_t canonicalNan = 0x7fc00000;
-constexpr size_t shownChars = 160; ///< maximum part of a long line in a message
+constexpr size_t shownChars = 160; ///< maximum number of characters of a line in a message
 
 std::string printable(std::string_view text) {
   std::string shown(text);

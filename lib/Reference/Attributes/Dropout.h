@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Computed element by element, with the random numbers of oneDNN's Philox 4x32-10. For comparison only.
+// Masks are computed element by element, with the random numbers of oneDNN's Philox 4x32-10, for comparison only.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_REFERENCE_ATTRIBUTES_DROPOUT_H

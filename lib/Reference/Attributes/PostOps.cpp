@@ -25,7 +25,7 @@ constexpr Real infinity = std::numeric_limits<Real>::infinity();
 
 Real clamp(Real x, Real low, Real high) { return std::isnan(x) ? x : std::min(std::max(x, low), high); }
 
-/// Returns the extrema and jumps of the function, except the ends of its domain.
+/// Returns points between which the function is monotone.
 std::vector<Real> extremaOf(Alg alg, Real alpha, Real beta) {
   switch (alg) {
   case Alg::EltwiseHardswish:
@@ -42,13 +42,13 @@ std::vector<Real> extremaOf(Alg alg, Real alpha, Real beta) {
   case Alg::EltwiseGeluErf:
     return {0, -0.751791524693564L};
   default:
-    // relu, elu, square, abs, pow; the domain of sqrt and log. The others are monotone, for which an additional point
-    // is harmless.
+    // For relu, elu, square, abs and pow, and as the end of the domain of sqrt and log. The other functions are
+    // monotone; an additional point is harmless.
     return {0};
   }
 }
 
-/// Returns the values of `f` over an interval: at the ends, and at and next to each turning point within it.
+/// Returns the hull of the values of `f` at the ends of an interval, and at and next to each extremum within it.
 template <typename Function> Interval imageOf(const Interval &x, const std::vector<Real> &extrema, const Function &f) {
   Interval image;
   if (x.mayBeNan)
@@ -175,7 +175,7 @@ Interval binaryRange(Alg alg, const Interval &x, const Interval &y) {
 
 namespace {
 
-/// Widens an interval by the rounding error of one operation. If the operation may overflow, an end becomes infinite.
+/// Widens an interval by the error of a post-op, if it is the result of one. An end that may overflow becomes infinite.
 Interval widened(Interval value, bool isWide, bool isPostOp) {
   if (value.isEmpty())
     return value;

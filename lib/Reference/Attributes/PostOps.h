@@ -3,12 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Attributes of a primitive's results, for the references of all primitives: z = source scales · y, post-ops in order,
-// z / dst scale. In addition to the exact value, a chain computes the interval of results that values near the exact
-// one can lead to. Errors can grow along a chain: exp turns an ulp of a large value into a large error, and a
-// comparison or a rounding turns the smallest error into a jump. A fixed tolerance at the end of the chain would reject
-// correct results and accept wrong ones. An interval that is propagated through the same functions avoids both; at a
-// jump it includes both sides.
+// Attributes of a primitive's results, for the references of all primitives: the source scale, dropout, the post-ops in
+// order, and a division by the destination scale. In addition to the exact value, a chain computes the interval of
+// results that values near the exact one can lead to. Errors can grow along a chain: exp turns an ulp of a large value
+// into a large error, and a comparison or a rounding turns the smallest error into a jump. A fixed tolerance at the end
+// of the chain would reject correct results and accept wrong ones. An interval that is propagated through the same
+// functions avoids both; at a jump it includes both sides.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_REFERENCE_ATTRIBUTES_POSTOPS_H
@@ -72,8 +72,8 @@ template <typename Real> Real sumTerm(const PostOp &sum, double old) {
 Interval eltwiseRange(Alg alg, float alpha, float beta, const Interval &x);
 Interval binaryRange(Alg alg, const Interval &x, const Interval &y);
 
-/// Scales and post-ops of one problem, with the tensors that they read. Positions are row-major over the dims of the
-/// destination.
+/// Scales, dropout and post-ops of one problem, with the tensors that they read. Positions are row-major over the dims
+/// of the destination.
 class AttributeChain {
 public:
   /// Creates the chain, which computes in f64 if `isWide`, otherwise in f32. Fails if an input is missing (for a sum,
@@ -84,7 +84,7 @@ public:
   bool isEmpty() const { return sourceScale == 1 && dstScale == 1 && dropped.kept.empty() && steps.empty(); }
   long double apply(int64_t position, long double value) const;
   /// Returns the results that an implementation may compute from any value of the interval. Each post-op may add an
-  /// error of 8e-6 relative or 2e-5 absolute; values beyond the largest of the arithmetic may become infinity.
+  /// error of 8e-6 relative or, if greater, 2e-5 absolute; values beyond the largest finite one may become infinity.
   Interval range(int64_t position, Interval value) const;
 
 private:

@@ -15,7 +15,7 @@
 
 namespace quern {
 
-/// Returns the buffer of an argument with a known layout. Fails with `invalid_arguments` if either is missing.
+/// Returns the buffer of an argument. Fails with `invalid_arguments` if it is missing or its layout is not resolved.
 Result<const void *> bufferOf(const ReferenceInputs &inputs, int32_t argument, const TensorDesc &desc);
 
 /// Scales or zero points of one tensor, as passed to an execution.

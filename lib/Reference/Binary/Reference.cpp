@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// dst = sat((s_0 src) alg (s_1 src_1), post-ops), each operation rounded to f32 (f64 if a tensor is f64) in the order
+// dst = sat(post-ops((s_0 src) alg (s_1 src_1))), each operation rounded to f32 (f64 if a tensor is f64) in the order
 // written. Problems without floats are exact and saturate once.
 //
 //===----------------------------------------------------------------------===//

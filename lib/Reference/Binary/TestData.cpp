@@ -37,8 +37,8 @@ double valueOf(DataType type, FillKind kind, uint64_t bits) {
   return std::clamp(bell(bits) * magnitudes[mix(bits) % std::size(magnitudes)], -largestOf(type), largestOf(type));
 }
 
-/// Returns an integer near the one of `shared`. Every third position uses it for both sources, so that comparisons and
-/// differences depend on the last digit.
+/// Returns an integer that differs by at most 1 from the integer of `shared`. About a third of the positions use it for
+/// both sources, so that comparisons and differences depend on the last digit.
 double integerNear(DataType type, uint64_t shared, uint64_t bits) {
   return integerOf(type, shared) + static_cast<double>(bits % 3) - 1;
 }

@@ -5,7 +5,7 @@
 //
 // dst = alpha · (src - a) · (weights - b) + beta · dst + c. Floats: sums are in double; an alpha of 0 ignores the
 // product. Integers: sums are modulo 2^32, scaled in double, rounded half away from zero and saturated; c is added
-// modulo 2^32. All operations are exact except for the stated rounding. If K is 0, dst is unchanged.
+// modulo 2^32. Integer operations are exact except for this rounding. If K is 0, dst is unchanged.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/Reference.h"

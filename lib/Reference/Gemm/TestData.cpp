@@ -17,7 +17,7 @@ namespace {
 
 using namespace testdata;
 
-/// Includes 1 and 0, which are special cases of callers.
+/// Returns an alpha or beta, including the special cases 1 and 0.
 double factorOf(uint64_t bits) {
   constexpr double all[] = {1, 0, 0.5, -1, 2, -0.25};
   return all[bits % std::size(all)];

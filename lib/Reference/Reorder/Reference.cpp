@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// dst = sat((s (src - z) a, post-ops) / d + w), each operation rounded to f32 (f64 if a side is f64) in the order
-// written; then the sums of the stored elements.
+// dst = sat(post-ops(s (src - z) a) / d + w) with scales s and d, zero points z and w, and scale adjustment a. Each
+// operation is rounded to f32 (f64 if a side is f64) in this order. Compensation is computed from the stored elements.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -25,7 +25,7 @@ using reorder::RnnRole;
 /// All inputs of the formula except src.
 struct Parameters {
   QuantValues srcScales, srcZeroPoints, dstScales, dstZeroPoints;
-  QuantValues rnnScales; ///< scales of weights
+  QuantValues rnnScales; ///< scales of RNN weights
   RnnRole rnn = RnnRole::None;
   float dataScale = 1, dataShift = 0;
   bool hasAdjust = false;
@@ -130,7 +130,7 @@ void copy(const ReorderDesc &op, const void *src, ReferenceOutput &out) {
   });
 }
 
-/// Integers without arithmetic saturate as integers.
+/// Converts integers to integers directly, with saturation, and not by way of a floating-point type.
 void saturate(const ReorderDesc &op, const void *src, ReferenceOutput &out) {
   const std::vector<double> values = gather(op.src, src);
   for (size_t i = 0; i < values.size(); ++i)
@@ -154,7 +154,7 @@ Result<void> compute(const PrimitiveDesc &desc, const Parameters &parameters, co
   return computeRounded<Real>(formula, desc.attr, op.dst, inputs, out);
 }
 
-/// Returns the sums of elements that have been stored.
+/// Returns the elements of a compensation buffer: sums of the elements that are stored in dst.
 std::vector<double> sumsOf(const TensorDesc &dst, const reorder::Compensation &compensation,
                            const std::vector<double> &stored) {
   std::vector<uint32_t> sums(static_cast<size_t>(compensation.elements));

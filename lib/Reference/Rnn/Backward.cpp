@@ -81,7 +81,7 @@ private:
     return values.empty() ? std::span<const T>()
                           : std::span(values).subspan(row * static_cast<size_t>(length), static_cast<size_t>(length));
   }
-  /// Returns step number `step` in the order of processing.
+  /// Returns step number `step`, counted in the order of forward.
   RunPlace placeOf(int64_t layer, int64_t direction, int64_t n, int64_t step) const {
     const int64_t length = a.lengths[static_cast<size_t>(n)];
     return {layer, direction, isReversed(direction) ? length - 1 - step : step, n, 0};
@@ -130,7 +130,7 @@ private:
   const BackwardArguments &a;
   const BackwardOptions<Number> &options;
   const Kept<Number> kept;
-  const std::vector<Number> layerWeights, iterWeights, projectionWeights; ///< rounded as for products
+  const std::vector<Number> layerWeights, iterWeights, projectionWeights; ///< as products read them
   const size_t gateChannels;
   std::vector<Number> states, unprojected;     ///< stored values, [L, D, T, N, …]
   std::vector<BackwardStep<Number>> stepsMade; ///< steps of a layer and direction
@@ -353,7 +353,7 @@ void BackwardRun<Number>::runSequence(int64_t layer, int64_t direction, int64_t 
     dhBehind.push_back(Number(given));
   for (double given : part(a.diffDstIterC, stateRowOf(ends), s.dhc))
     dc.push_back(Number(given));
-  if (length == 0 && s.sic != s.dic) // no state passes the gradient of the final state to the initial one
+  if (length == 0 && s.sic != s.dic) // the final state does not depend on the initial one
     dhBehind.assign(static_cast<size_t>(s.sic), Number(0));
   for (int64_t step = length - 1; step >= 0; --step) {
     const RunPlace at = placeOf(layer, direction, n, step);

@@ -36,7 +36,7 @@ struct BackwardArguments {
   RnnGradients<double> old;     ///< old values to which gradients are added
 };
 
-/// One step of one sequence with its gradients, before it is added to those of `weights_iter` and `bias`.
+/// One step of one sequence with its gradients, before they are added to the gradients of the weights and the bias.
 template <typename Number> struct BackwardStep {
   RunPlace at;
   bool isLast;           ///< true for the last step of its sequence, in forward order
@@ -52,7 +52,8 @@ template <typename Number> struct BackwardOptions {
   bool isAwayFrom0 = false; ///< if Number is double: true if all roundings are away from 0
 };
 
-/// Number: Uncertain; float, for the results of a plain kernel; double, for one outcome of its roundings.
+/// Computes all gradients. `Number` is Uncertain; or float, for the results of f32 arithmetic; or double, for one
+/// outcome of the roundings of a kernel.
 template <typename Number>
 RnnGradients<Number> computeGradients(const PrimitiveDesc &desc, const BackwardArguments &arguments,
                                       const BackwardOptions<Number> &options = {});

@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 //
 // One step of one layer for one sequence, backward; docs/primitives/rnn.md has the same equations. `Number` is
-// Uncertain in the oracle; float computes like a plain kernel.
+// Uncertain in the oracle; with float, every operation is rounded to f32.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_REFERENCE_RNN_BACKWARDCELLS_H

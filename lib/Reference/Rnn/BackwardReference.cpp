@@ -32,7 +32,7 @@ Result<std::vector<double>> valuesOf(const ReferenceInputs &inputs, int32_t argu
   return gather(desc, buffer);
 }
 
-/// Adds the squared deviation of a draw to a number for each element of each tensor.
+/// Adds `share` times the squared deviation of each drawn element to the element's entry in `squares`.
 void addSquares(const RnnDesc &rnn, const RnnGradients<Uncertain> &gradients, const RnnGradients<double> &drawn,
                 double share, std::vector<std::vector<double>> &squares) {
   const auto tensors = gradientValues<Uncertain>(rnn);
@@ -45,8 +45,8 @@ void addSquares(const RnnDesc &rnn, const RnnGradients<Uncertain> &gradients, co
   }
 }
 
-/// Raises variances to at least the mean squared deviations of the draws. The mean of a few draws is inexact, so it is
-/// averaged with the ratio of the whole tensor.
+/// Raises each variance to the mean squared deviation of the draws, if that is greater. The mean of a few draws is
+/// inexact, so it is averaged with the product of the variance and the ratio of both sums over the tensor.
 void widen(const RnnDesc &rnn, const std::vector<std::vector<double>> &squares, RnnGradients<Uncertain> &gradients) {
   const auto tensors = gradientValues<Uncertain>(rnn);
   for (size_t tensor = 0; tensor < tensors.size(); ++tensor) {
@@ -74,7 +74,7 @@ void addCommonRoundings(const PrimitiveDesc &desc, const BackwardArguments &argu
   std::vector<std::vector<double>> squares(tensors), awayFrom0(tensors);
   for (uint64_t draw = 1; draw <= draws; ++draw)
     addSquares(rnn, gradients, computeGradients<double>(desc, arguments, {.draw = draw}), 1.0 / draws, squares);
-  constexpr double share = 1 / (deviationsAllowed * deviationsAllowed); // limit of a kernel's error in such a sequence
+  constexpr double share = 1 / (deviationsAllowed * deviationsAllowed); // permits about the error of such a sequence
   addSquares(rnn, gradients, computeGradients<double>(desc, arguments, {.isAwayFrom0 = true}), share, awayFrom0);
   widen(rnn, squares, gradients);
   widen(rnn, awayFrom0, gradients);

@@ -33,9 +33,9 @@ struct Operands {
 
 /// Known deviations of another library; none by default.
 struct Variant {
-  bool clampsStates = false; ///< true if integer states are stored as at least 0
+  bool clampsStates = false; ///< true if negative integer states are stored as 0
   bool saturatesSums =
-      false; ///< true if the sum of two directions saturates like a single state; integers without a shift
+      false; ///< true if the sum of two directions saturates like a single state (integer states without a shift)
   bool roundsCells = false; ///< true if c is stored in the type of src_iter_c or dst_iter_c
 };
 
@@ -70,7 +70,7 @@ public:
   /// the numbers around it.
   double loosenessOf(double h, double typical) const;
   /// Returns the rounding error of adding h to another number in f32. For a quantized number it includes the rounding
-  /// of the number that 0 represents.
+  /// of the number that a stored 0 represents.
   double roundingOf(double h) const;
 
 private:
@@ -82,7 +82,7 @@ private:
 
 /// Weights of one layer and direction as numbers: s8 weights divided by their scales.
 struct CellWeights {
-  /// Row-major [I, G, O], [I, G, O], [3, O], [H, O], [G (+1), O]; or empty.
+  /// Row-major [SLC, G, DHC], [SIC, G, DHC], [3, DHC], [DHC, DIC], [G (+1), DHC]; or empty.
   std::vector<double> layer, iter, peephole, projection, bias;
 };
 
@@ -96,14 +96,14 @@ struct CellInputs {
   std::function<double(double h, size_t channel)> kept{};
 };
 
-/// Products of gate `gate`.
+/// Return the product that gate `gate` has with x (layer) and with h (iter).
 Product layerProductOf(const RnnDesc &rnn, int64_t gate);
 Product iterProductOf(const RnnDesc &rnn, int64_t gate);
 
 /// Results of a step, before rounding to the stored form. `Number` is double or Bounded.
 template <typename Number> struct CellResults {
   std::vector<Number> h, c;
-  std::vector<Number> gates;       ///< [G, DHC] as stored by training: activated; u before attention
+  std::vector<Number> gates;       ///< [G, DHC] as stored by training: activated unless keepsSums(); u before attention
   std::vector<Number> hiddenSums;  ///< linear before reset: U_o h + b_u'
   std::vector<Number> unprojected; ///< LSTM with projection
   /// Vanilla: the root of the sum of squares of the terms of h; at most 1 if h is bounded.
@@ -113,7 +113,7 @@ template <typename Number> struct CellResults {
 };
 using CellOutputs = CellResults<double>;
 
-/// x has as many channels as `weights.layer` has rows.
+/// Computes a step. The number of channels of `in.x` is the number of rows of `weights.layer`.
 CellOutputs computeCell(const RnnDesc &rnn, const Shape &shape, const StateType &state, const CellWeights &weights,
                         const CellInputs &in);
 

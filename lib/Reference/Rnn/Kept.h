@@ -4,8 +4,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Between products, numbers are stored as states and read as factors, which may round them to a narrower type. There is
-// one model for each number type: with the variance of the error (Uncertain), as in a plain kernel (float), or with one
-// drawn outcome (double).
+// one model for each number type: with the variance of the error (Uncertain), with the roundings of f32 (float), or
+// with one drawn outcome (double).
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_REFERENCE_RNN_KEPT_H
@@ -100,7 +100,8 @@ public:
   }
   double operand(double x) const { return roundsOperands ? x + stepOfBf16(x) * part(x) : x; }
   double gradient(double d) const { return roundsGradients ? d + stepOfBf16(d) * part(d) : d; }
-  /// Returns a number with a drawn error of f32 arithmetic, which is negligible compared with roundings to bf16.
+  /// Returns a number with a drawn error of f32 arithmetic. If gradients are rounded to bf16, the error is negligible
+  /// and is omitted.
   double computed(const Uncertain &x) const {
     return roundsGradients ? x.value : x.value + x.deviation() * std::sqrt(12.0) * part(x.value);
   }

@@ -67,7 +67,7 @@ private:
 
   bool isRight(const Attempt &attempt) const { return attempt.agreement.rightSteps == run.shape().steps; }
 
-  /// Keeps the best attempts so far, the best one first.
+  /// Adds an attempt to the list of the best attempts, which is sorted by decreasing agreement.
   static void keep(std::vector<Attempt> &attempts, Attempt attempt) {
     for (const Attempt &known : attempts)
       if (known.met.otherwise == attempt.met.otherwise)

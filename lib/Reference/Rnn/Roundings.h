@@ -45,7 +45,7 @@ public:
 class Run;
 
 /// Returns roundings that explain these values of dst_layer, as far as they were found. The search flips one rounding
-/// at a time, the one that makes most results correct, starting from a few of the best choices.
+/// at a time and continues from the few sets of flipped roundings that make the most steps correct.
 Roundings explain(const Run &run, const std::vector<double> &dstLayer);
 
 } // namespace quern::rnn

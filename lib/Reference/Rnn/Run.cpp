@@ -15,7 +15,7 @@
 namespace quern::rnn {
 namespace {
 
-/// Returns row `row` of a matrix with rows of `length`.
+/// Returns row `row` of a matrix whose rows have `length` elements.
 std::span<const double> elementsOf(const std::vector<double> &values, int64_t row, int64_t length) {
   return std::span(values).subspan(static_cast<size_t>(row * length), static_cast<size_t>(length));
 }
@@ -42,7 +42,7 @@ double loosenessOf(const StateType &state, double value, double jump, const std:
   return std::min(state.loosenessOf(value, rootMeanSquare(beside)) + jump, spread);
 }
 
-/// Returns the part for layer and direction number `index` of `count`.
+/// Returns part `index` of `count` equal parts, each of which belongs to one layer and direction.
 std::vector<double> partOf(const std::vector<double> &values, size_t index, size_t count) {
   size_t length = values.size() / count;
   auto first = values.begin() + static_cast<std::ptrdiff_t>(index * length);
@@ -147,7 +147,7 @@ struct Run::Sequence {
   std::vector<double> hSpread, cSpread; ///< possible differences of h and c, from roundings and from inputs
 };
 
-/// Inputs of a layer's step: numbers as products read them.
+/// Input x of a step, as numbers, and the possible difference of each from the reference.
 struct Run::Input {
   std::vector<double> x, spread;
 };
@@ -324,7 +324,7 @@ RunResults Run::emptyResults() const {
   return results;
 }
 
-/// Returns sizes of finite numbers, at least 1.
+/// Returns the magnitude of each number, but at least 1; 1 if the number is not finite.
 static std::vector<double> sizesOf(std::span<const double> numbers) {
   std::vector<double> sizes;
   for (double number : numbers)

@@ -40,8 +40,8 @@ struct RunResults {
 };
 
 struct RunOptions {
-  /// Returns the stored state after a step if the results show it; the next step then continues from it if it is
-  /// permitted.
+  /// Returns the stored state that the results have after a step. The next step continues from it if it is permitted.
+  /// Empty if the results do not show the states.
   std::function<double(const RunPlace &)> seen{};
   double (*sigmoid)(double) = nullptr; ///< null: the exact function
   Roundings *roundings = nullptr;      ///< for integers: numbers that are rounded the other way
@@ -97,7 +97,7 @@ private:
   /// Returns the stored form of h.
   double storedAt(const RunOptions &options, const Rounding &at, double h) const;
   void follow(Sequence &sequence, RunPlace at, const CellOutputs &out, std::span<const double> off) const;
-  /// Sets a state, given as h and in its stored form, as an output of this type has it.
+  /// Sets an element of type `output` to a state, which is given as h and in its stored form.
   void setState(RunValues &values, size_t at, double h, double stored, double off, DataType output) const;
   void addState(RunValues &sums, size_t at, double h, double stored, double off, bool isFirst) const;
   void combine(RunResults &results) const;

@@ -79,7 +79,7 @@ private:
   }
 
   double denseFloat(int64_t position, uint64_t bits) const {
-    if (isMatrix()) // [L, D, I, …]: a sum of I products has 0.8 times their deviation
+    if (isMatrix()) // [L, D, I, …]: a sum of I products deviates about 0.8 times as much as x or h
       return awayFromZero(bits) * (readsStates(position) ? 2.4 : 0.8) /
              std::sqrt(static_cast<double>(std::max<int64_t>(tensor.dims[2], 1)));
     if (isPeepholeOfMany())
@@ -88,8 +88,8 @@ private:
     return awayFromZero(bits) * (isSmall ? 0.5 : 1);
   }
 
-  /// Returns special values in one sequence of three: in one element of eight, NaN, an infinity or a large value, or in
-  /// every element a denormal.
+  /// Returns special values in about one sequence of three: NaN, an infinity or a large value in one element of eight,
+  /// or a denormal in every element.
   double specialFloat(int64_t position, uint64_t bits) const {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     const int64_t sequence = position / tensor.dims[tensor.ndims - 1] % rnn.srcLayer.dims[1];
@@ -112,8 +112,8 @@ private:
     }
   }
 
-  /// About two weights of a column are nonzero, and each input has a nonzero weight in some column of each gate. One of
-  /// two gates has the greater weights.
+  /// About two weights of a column are nonzero, and each input has a nonzero weight in some column of each gate. Every
+  /// second gate has greater weights than the others.
   double designedWeight(int64_t position, uint64_t bits) const {
     const bool isOfGates = tensor.ndims == 5;
     const int64_t inputs = tensor.dims[2], columns = tensor.dims[tensor.ndims - 1],

@@ -61,7 +61,7 @@ template <typename Real> void forwardRow(const Row &row, Alg alg, const std::vec
     y.magnitude[row.at(i)] = alg == Alg::SoftmaxLog ? 1 : static_cast<double>(std::sqrt(squares));
 }
 
-/// Least normal number of the arithmetic under test: f64 if the reference computes in long double, otherwise f32.
+/// Smallest normal number of the arithmetic under test: f64 if the reference computes in long double, otherwise f32.
 template <typename Real> constexpr Real minNormal = sizeof(Real) > sizeof(double) ? Real(0x1p-1022) : Real(0x1p-126);
 
 template <typename Real>
@@ -72,7 +72,7 @@ void backwardRow(const Row &row, Alg alg, const std::vector<double> &y, const st
   for (int64_t i = 0; i < row.length; ++i) {
     Real term = static_cast<Real>(dy[row.at(i)]) * (isLog ? 1 : static_cast<Real>(y[row.at(i)]));
     sum += term;
-    // A denormal product has the absolute rounding error of the least normal number.
+    // A denormal product has the absolute rounding error of the smallest normal number.
     terms += isLog || term == 0 ? std::fabs(term) : std::max(std::fabs(term), minNormal<Real>);
   }
   for (int64_t i = 0; i < row.length; ++i) {

@@ -227,9 +227,9 @@ private:
   FillKind kind;
   uint64_t base;
   int64_t inner = 1, length = 1;
-  bool isResult = false;     ///< true if dst is an input
-  bool isOfPositive = false; ///< true for a function of positive numbers
-  bool isExact = false;      ///< true if results are computed on integers, which may have any size
+  bool isResult = false;     ///< true for the dst of a backward softmax
+  bool isOfPositive = false; ///< true for src or dst of a function of positive numbers
+  bool isExact = false;      ///< true if results are computed on integers, so inputs may have any size
   std::vector<double> rowSums;
 };
 

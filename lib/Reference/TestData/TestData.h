@@ -18,17 +18,18 @@
 
 namespace quern {
 
-/// Dense: bell-shaped random values, all different; for integer types, some rows are narrow and some span the whole
+/// Dense: bell-shaped random values; for integer types, the values of some rows are small and those of others span the
 /// type. Designed: few distinct small integers, the largest twice in each row; for backward, terms cancel only exactly.
 /// Special: dense, but with NaN, infinities, rows of only -inf, the type's largest values and denormals in some rows
 /// along the softmax axis, if the type has them.
 ///
-/// The dst of a backward softmax is the result of a softmax: positive values whose sum is 1, or their logarithms.
-/// Scales are near 1 (for an integer destination near the range of results over the range of the type); operands of
-/// post-ops are never 0, even after their zero points are subtracted. Inputs of primitives with exact results (Judge.h)
-/// have all magnitudes; special ones have NaN, infinities and denormals anywhere; a quarter of a binary's inputs are
-/// small integers. Inputs of an RNN are never near 0, and its weights keep its states from vanishing or growing over
-/// time (Rnn/TestData.cpp); its special inputs have sequences with NaN, an infinity, large values or denormals.
+/// Dense values of the dst of a backward softmax are a possible result: positive values whose sum is 1, or their
+/// logarithms. Scales are near 1 (for an integer destination, they spread the results over the type). Operands of
+/// post-ops other than conditions are never 0, also after zero points are subtracted. Inputs of primitives with exact
+/// results (Judge.h) have all magnitudes; special ones have NaN, infinities and denormals anywhere; a quarter of a
+/// binary's inputs are small integers. Inputs of an RNN are never near 0, and its weights keep its states from
+/// vanishing or growing over time (Rnn/TestData.cpp); its special inputs have sequences with NaN, an infinity, large
+/// values or denormals.
 enum class FillKind { Dense, Designed, Special };
 
 std::string_view nameOf(FillKind kind);
@@ -41,7 +42,7 @@ inline DataKind judgedAs(FillKind kind) { return kind == FillKind::Designed ? Da
 void fillInput(const PrimitiveDesc &desc, int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed,
                void *buffer);
 
-/// Writes the sums of the elements in the buffer after weights with appended sums; does nothing for other tensors.
+/// If `weights` has appended sums, computes them from the elements in the buffer and stores them after the elements.
 void appendRnnSums(const TensorDesc &weights, void *buffer);
 
 } // namespace quern

@@ -132,7 +132,7 @@ void fillDropoutInput(int32_t argument, const TensorDesc &tensor, FillKind kind,
     return put(probabilityOf(kind, bits));
   if (tensor.dataType == DataType::S32)
     return put(static_cast<int32_t>(whole));
-  if (argument == arg::dropoutOffset && bits % 4 == 0) // the start of the sequence, which uses a different counter
+  if (argument == arg::dropoutOffset && bits % 4 == 0) // for offset 0, the generator uses a different counter
     return put(int64_t(0));
   put(static_cast<int64_t>(bits % 2 ? whole : whole >> 40));
 }

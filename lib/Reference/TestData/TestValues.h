@@ -23,7 +23,7 @@ double largestOf(DataType type);
 double denormalOf(DataType type, uint64_t bits);
 /// Returns NaN, an infinity, -0, one of the type's largest values, or a denormal of a floating type.
 double specialOf(DataType type, uint64_t bits);
-/// Returns a value from the whole type; small ones and the limits of types are more frequent.
+/// Returns an integer, which may exceed the type; small integers and the limits of types are more frequent.
 double integerOf(DataType type, uint64_t bits);
 /// Returns a value from 1/8 to 16. Designed: powers of two.
 double scaleOf(FillKind kind, uint64_t bits);

@@ -66,7 +66,7 @@ Result<Request> parseRequest(const quern_compile_request *request) {
   return Request{std::move(desc), target};
 }
 
-/// Catches exceptions, which would skip the rest of a call.
+/// Parses the request. Converts exceptions to errors, because none may leave a C function.
 Result<Request> readRequest(const quern_compile_request *request) {
   Result<Request> read = Error{};
   Result<void> returned = returnFatalErrors([&] { read = parseRequest(request); });

@@ -16,7 +16,7 @@
 
 namespace quern {
 
-/// A call of a bridge function that uses LLVM. Thread-safe; costs two atomic operations.
+/// A call of a bridge function that uses LLVM. Thread-safe; costs three atomic operations.
 class BridgeCall {
 public:
   BridgeCall() {

@@ -100,7 +100,7 @@ public:
             "\n")
         .str();
   }
-  /// Returns the name of its file in a cache.
+  /// Returns the name of the artifact's file in a cache.
   std::string key() const { return keyOf(problem.desc, target).digest.hex(); }
   const BackendTraits &traits() const { return backend.traits; }
   /// Returns the kernels' plans in the order in which they run, after `schedule` or `lower`.

@@ -30,14 +30,15 @@ struct StageTimes {
 };
 
 /// Returns the text, object or artifact of a problem. `form` is an unchecked quern_compiler_form. Thread-safe;
-/// concurrent calls do not block each other. Fails with the status of the verification; with `unimplemented` if no
-/// recipe matches or the form does not apply to the target; with `not_required` for a problem without elements; and
-/// with `internal` for defects of Quern. `sourcePath` is the name of the file with the schedule's text in the DWARF of
-/// a debug object.
+/// concurrent calls do not block each other. Fails with `invalid_arguments` for an unknown form; with the status of the
+/// verification; with `unimplemented` if no recipe matches or the form does not apply to the target; with
+/// `not_required` for a problem without elements; and with `internal` for defects of Quern. `sourcePath` is the name of
+/// the file with the schedule's text in the DWARF of a debug object.
 Result<std::string> compileProblem(const PrimitiveDesc &desc, const Target &target, int32_t form, bool verifyIr,
                                    const std::string &sourcePath = "2-schedule.mlir");
 
-/// Returns one line: the implementation, the plan, the iteration space and the scratch.
+/// Returns one line with the implementation, the plan, the iteration space and the scratch; for a caller's function,
+/// lines for its groups follow.
 Result<std::string> explainProblem(const PrimitiveDesc &desc, const Target &target);
 
 /// Returns the times of this thread's last compileProblem().

@@ -24,8 +24,8 @@ namespace quern {
 /// is the file `path`.
 void addDebugInfo(mlir::ModuleOp module, const std::string &of, llvm::StringRef path);
 
-/// Returns the text of a stage. A comment after each line gives the lines of the stage `of` that it comes from and
-/// their mathematical step. The comments do not affect parsing.
+/// Returns the text of a stage. A comment after each line that has origins gives them, as lines of the stage `of`, and
+/// the first mathematical step among them. The comments do not affect parsing.
 std::string locatedText(const TracedStage &stage, const TracedStage &of);
 
 /// Returns an object with DWARF and two additional, unloaded sections for readers without LLVM: .quern.source is

@@ -24,7 +24,7 @@ using namespace mlir;
 namespace quern {
 namespace {
 
-/// Returns true if a problem has a matrix product and other operations.
+/// Returns true if a problem has a matrix product and another operation that is not a fill.
 bool hasProductAmongOthers(func::FuncOp problem) {
   auto isFill = [](linalg::LinalgOp op) { return isa<linalg::FillOp>(op.getOperation()); };
   auto isProduct = [](linalg::LinalgOp op) {

@@ -36,7 +36,8 @@ int64_t bytesOf(Type type) {
 /// Returns true for floats and vectors; arithmetic on addresses is not counted.
 bool isOfData(Type type) { return isa<VectorType>(type) || isa<FloatType>(type); }
 
-/// Returns the name of the memory that a view belongs to: an argument of the kernel, scratch, or stack.
+/// Returns the name of the memory that a view belongs to: an argument of the kernel, scratch, shared memory or the
+/// stack.
 StringRef nameOfMemory(Value memory) {
   while (Operation *op = memory.getDefiningOp()) {
     auto view = dyn_cast<ViewLikeOpInterface>(op);
@@ -171,8 +172,9 @@ private:
     return nodes.size() - 1;
   }
 
-  /// Returns the node to which LLVM moves an operation: the innermost loop that computes one of its operands. Repeated
-  /// operations are counted once. Nodes on the path from a kernel to a loop have ascending numbers.
+  /// Returns the node to which LLVM moves an operation: the innermost loop that computes one of its operands. Returns
+  /// nodes.size() for a repeated operation, which is counted once. Nodes on the path from a kernel to a loop have
+  /// ascending numbers.
   size_t homeOf(Operation &op, size_t at) {
     for (Value result : op.getResults())
       homes[result] = at;
@@ -201,7 +203,8 @@ private:
   std::map<std::pair<std::vector<const void *>, const void *>, Value>
       hoisted; ///< hoisted values by operands and attributes
 
-  /// The last two arguments of a kernel are the range of iterations of a call.
+  /// Returns the step of a loop over the range of iterations of a call (the last two arguments of a kernel); 0 for
+  /// others.
   static int64_t ofSpace(scf::ForOp loop) {
     auto begin = dyn_cast<BlockArgument>(loop.getLowerBound()), end = dyn_cast<BlockArgument>(loop.getUpperBound());
     auto function = dyn_cast<func::FuncOp>(loop->getParentOp());

@@ -48,7 +48,7 @@ struct IdleContexts {
   }
 };
 
-/// Returns null if there is none. Contexts for reading also have the dialects of the stages.
+/// Returns an idle context, or null. A context for reading also serves the stages, because it has their dialects.
 std::unique_ptr<CompileContext> takeIdle(CompileContext::Use use) {
   const bool isReading = use == CompileContext::Use::Reading;
   {

@@ -31,7 +31,8 @@ using Scheduler = llvm::function_ref<mlir::FailureOr<Kernels>(mlir::func::FuncOp
 /// the module is partly scheduled. Emits no diagnostics.
 mlir::LogicalResult scheduleProblems(mlir::ModuleOp module, Scheduler scheduler, std::string &whyNot);
 
-/// Like scheduleProblems(), by the first recipe of `target` that supports each problem. Half bytes are unpacked before.
+/// Like scheduleProblems(), by the first recipe of `target` that supports each problem. Half bytes are paired or
+/// unpacked before.
 mlir::LogicalResult scheduleModule(mlir::ModuleOp module, const Backend &backend, const Target &target,
                                    std::string &whyNot);
 
@@ -48,7 +49,7 @@ public:
   int uses = 0;
   /// Returns the backend for a kind of target, which is created on first use.
   Backend &backendFor(const Target &target);
-  /// Returns upstream's passes, which are created when the first module is read. Requires Use::Reading.
+  /// Returns MLIR's own passes, which are created when the first module is read. Requires Use::Reading.
   functions::Upstream &upstream();
 
 private:

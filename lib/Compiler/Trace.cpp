@@ -47,7 +47,7 @@ int64_t lineOf(Operation *op) {
   return place ? place.getLine() : 0;
 }
 
-/// Removes "!dbg !12" from the line and returns "12".
+/// Removes ", !dbg !12" from the end of the line and returns "12"; nullopt if the line has none.
 std::optional<StringRef> takeDebugNumber(StringRef &line) {
   constexpr StringLiteral mark = ", !dbg !";
   const size_t at = line.rfind(mark);
@@ -69,7 +69,7 @@ void readDebugLocation(StringRef line, llvm::StringMap<int64_t> &lines) {
     lines[number] = value;
 }
 
-/// Returns true for assembly that belongs to a line table and is of no interest to a reader.
+/// Returns true for assembly of line tables and unwinding, which is of no interest to a reader.
 bool isOfLineTable(StringRef line) {
   const StringRef words = line.trim();
   return (words.starts_with(".file\t") && llvm::isDigit(words[6])) || words.starts_with(".loc\t") ||

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One walk before all other steps, so that these encounter only supported types and operations.
+// One walk before all other steps, so that these encounter only supported types and operations, and one on their
+// result.
 //
 //===----------------------------------------------------------------------===//
 #include "Functions/Check.h"
@@ -130,7 +131,8 @@ Result<void> checkBody(linalg::LinalgOp op) {
   return {};
 }
 
-/// Checks the outputs of an operation. In the caller's form, loops of one index are removed before maps are checked.
+/// Checks the outputs of an operation. Maps are checked only in the read form, after loops of one index have been
+/// removed.
 Result<void> checkWritten(linalg::LinalgOp op, Form form) {
   llvm::SmallDenseSet<Value> roots;
   for (OpOperand &init : op.getDpsInitsMutable()) {
@@ -163,7 +165,8 @@ Result<void> checkConstant(arith::ConstantOp op) {
   return unsupported(op, "is a table whose values are not in the module");
 }
 
-/// Checks that padding uses one constant, which is defined before its region or is the only value in it.
+/// Checks that padding is on tensors of known sizes and uses one constant, which is defined before its region or is the
+/// only value in it.
 Result<void> checkPad(tensor::PadOp op) {
   if (!op.getConstantPaddingValue())
     return unsupported(op, "is only supported with one constant");
@@ -172,7 +175,7 @@ Result<void> checkPad(tensor::PadOp op) {
   return {};
 }
 
-/// Checks that packing is on tensors of known sizes, which upstream decomposes.
+/// Checks that a packing, concatenation or reshape is on tensors of known sizes and has one result.
 Result<void> checkPacking(Operation &op) {
   auto isKnown = [](Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
@@ -184,7 +187,8 @@ Result<void> checkPacking(Operation &op) {
   return {};
 }
 
-/// Checks that an index is a dim of the tensor, because upstream's passes abort otherwise.
+/// Checks that the index of a dim operation is a constant and a dim of its operand, because upstream's passes abort
+/// otherwise.
 Result<void> checkDim(Operation &op) {
   IntegerAttr index;
   auto source = cast<ShapedType>(op.getOperand(0).getType());
@@ -195,7 +199,7 @@ Result<void> checkDim(Operation &op) {
   return dim.isNegative() || dim.sge(rank) ? unsupported(&op, "queries a dim that does not exist") : Result<void>();
 }
 
-/// Checks operations on memrefs other than linalg's.
+/// Checks operations of the memref dialect.
 Result<void> checkMemory(Operation &op, Form form) {
   if (isa<memref::DimOp>(op))
     QUERN_RETURN_IF_ERROR(checkDim(op));
@@ -306,7 +310,8 @@ Result<TensorDesc> functions::describe(Type type, const std::string &what) {
   return desc;
 }
 
-/// Checks that known offsets, sizes and strides are limited, so that the products that an execution checks fit 64 bits.
+/// Limits constant indices and the known offsets, sizes and strides of views, so that the products that an execution
+/// checks fit 64 bits.
 static Result<void> checkPlaces(Operation &op) {
   constexpr int64_t most = int64_t(1) << 40;
   SmallVector<int64_t> numbers;

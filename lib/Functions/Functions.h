@@ -36,8 +36,7 @@ struct ReadFunction {
   std::string uses, sizes, numbers;
 };
 
-/// Start of a product of matrices: from its output, or from 0, with a separate operation that adds the output's old
-/// value.
+/// Start of a product of matrices: its output, or 0; a separate operation then adds the output's old value.
 enum class ProductStarts { InPlace, Separate };
 
 /// Reads function `name` of a module, "" for the only public function. Fails with `invalid_arguments` if the bytes are
@@ -55,14 +54,14 @@ Result<ReadFunction> readCanonical(mlir::MLIRContext &context, std::string_view 
 /// `what` is its name for messages.
 Result<TensorDesc> describe(mlir::Type type, const std::string &what);
 
-/// Sets the open sizes of argument `i` of a function that was read to those of `desc`. Returns false if `desc` does not
-/// match.
+/// Sets the open dims, strides and offset of argument `i` of a function that was read to those of `desc`. Returns false
+/// if `desc` does not match, or if the argument has rank 0.
 bool fillSizes(mlir::func::FuncOp function, unsigned i, const TensorDesc &desc);
 /// Sets the number that argument `i` represents. Returns false if it is not a number.
 bool fillNumber(mlir::func::FuncOp function, unsigned i, int64_t value);
 /// Replaces sizes that follow from the sizes of the arguments by numbers.
 Result<void> foldSizes(mlir::func::FuncOp function);
-/// Gives arguments without elements, which have no uses, the type of one element, because targets need at least one.
+/// Gives unused arguments without elements a type with one element, because targets need at least one.
 void replaceEmpty(mlir::func::FuncOp function);
 
 /// Sets the locations of operations of a function that was read to their number and the operations of their bodies.
@@ -79,9 +78,10 @@ Result<void> computeErrors(mlir::func::FuncOp function, llvm::ArrayRef<unsigned>
 using SupportCheck = llvm::function_ref<bool(mlir::func::FuncOp problem, std::string &whyNot)>;
 
 /// Replaces @function by the problems that it is split into, each as large as `supports` permits, and a program that
-/// calls them; a single problem has no program. With `allowNaive`, a step that is not supported becomes a problem that
-/// is lowered naively; otherwise it fails with `unimplemented`, the operation and its location. `text` receives a
-/// line for each problem: its number of operations, and why the next one is not included.
+/// calls them; a single problem has a program only if a launch needs more than the descriptors of the arguments, or if
+/// it writes a view of half bytes. With `allowNaive`, and if no size is open, a step that is not supported becomes a
+/// problem that is lowered naively; otherwise it fails with `unimplemented`, the operation and its location. `text`
+/// receives a line for each problem: its number of operations, and why the next one is not included.
 Result<void> partition(mlir::ModuleOp module, SupportCheck supports, bool allowNaive, std::string &text);
 /// Returns the error of partition(), if any, and keeps the module.
 Result<void> checkPartition(mlir::ModuleOp module, SupportCheck supports, bool allowNaive);

@@ -29,7 +29,7 @@ OpenSizes::Layout OpenSizes::layoutOfArgument(BlockArgument argument) {
   return layout;
 }
 
-/// Collapsed dims must be contiguous; if an argument's type leaves this open, an execution checks it.
+/// Adds a check at execution for each pair of adjacent collapsed dims that are not known to be contiguous.
 Result<void> OpenSizes::checkDense(Value memref, ArrayRef<int64_t> dims, const Layout &layout) {
   for (auto [outer, inner] : llvm::zip(dims, dims.drop_front())) {
     QUERN_ASSIGN_OR_RETURN(AffineExpr size, valueOf(Dim(memref, inner)));
@@ -96,7 +96,7 @@ Result<OpenSizes::Layout> OpenSizes::layoutOfDense(Value memref) {
   return layout;
 }
 
-/// Strides and start are null if they are unknown.
+/// Returns the layout of a memref; strides and start are null if they are unknown.
 Result<OpenSizes::Layout> OpenSizes::layoutOf(Value memref) {
   if (auto known = layouts.find(memref); known != layouts.end())
     return known->second;

@@ -27,7 +27,7 @@ namespace {
 /// Upper bound of every size and offset.
 constexpr int64_t largest = int64_t(1) << 40;
 
-/// Calls `visit` for each dim of a reshape's larger shape that alone corresponds to a dim of the smaller one.
+/// Calls visit(collapsed dim, expanded dim) for each dim of a reshape that is expanded to only one dim other than 1.
 template <typename Reshape, typename Visit> void forEachKept(Reshape reshape, MemRefType expanded, Visit visit) {
   for (auto [collapsed, group] : llvm::enumerate(reshape.getReassociationIndices())) {
     SmallVector<int64_t> longer;
@@ -311,7 +311,7 @@ std::string OpenSizes::nameOf(const Definition &definition) {
   return concat(isPart ? "the size of a part in dim " : "dim ", definition.dim.second);
 }
 
-/// The first definition determines a class that is neither a number nor an entry.
+/// Computes the value of a class that is neither a number nor an entry from its first definition.
 Result<void> OpenSizes::readDefinition(Class &own) {
   if (own.value || own.definitions.empty() || own.state == Class::Read)
     return {};
@@ -406,7 +406,7 @@ Result<void> OpenSizes::readParts(Operation &op) {
   return {};
 }
 
-/// Returns true if a function has sizes or offsets that are not constants.
+/// Returns true if an operation of the function returns a memref with a size, stride or offset that is not constant.
 static bool hasOpenTypes(func::FuncOp function) {
   return function
       .walk([](Operation *op) {

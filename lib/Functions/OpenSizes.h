@@ -32,8 +32,8 @@ bool isSizeOrPlaceAlone(mlir::Value index);
 
 class OpenSizes {
 public:
-  /// Reads the sizes of a function on memrefs. Fails with `unimplemented` if a dim has two extents, or if a computed
-  /// size is not a sum of products.
+  /// Reads the sizes of a function on memrefs. Fails with `unimplemented` if a size is not supported, such as a dim
+  /// with two extents or a computed size that is not a sum of products.
   static Result<OpenSizes> of(mlir::func::FuncOp function);
 
   bool isEmpty() const { return entries.empty() && numbers.empty(); }
@@ -57,7 +57,7 @@ public:
   int64_t firstComputed() const { return static_cast<int64_t>(entries.size() + numbers.size()); }
   /// Returns the value of a computed entry, in terms of the entries before firstComputed().
   mlir::AffineExpr computed(int64_t entry) const { return computedSizes[entry - firstComputed()]; }
-  /// Arguments that are numbers of the list.
+  /// Returns the arguments that are numbers of the list, in its order.
   llvm::ArrayRef<mlir::BlockArgument> numberArguments() const { return numbers; }
   /// A condition that an execution must satisfy, as in CheckAttr.
   struct Check {
@@ -85,7 +85,7 @@ private:
   struct Class {
     std::optional<int64_t> extent; ///< a number, if some dim is constant
     int64_t entry = -1;            ///< first entry of the list that belongs to the class; -1: none
-    mlir::AffineExpr value;        ///< value of a class without a number or entry; null until it is computed
+    mlir::AffineExpr value;        ///< value in terms of the list; null if unknown or not yet read
     llvm::SmallVector<const Definition *, 1> definitions;
     enum { Unread, Reading, Read } state = Unread; ///< whether the definitions have been read
   };

@@ -143,7 +143,7 @@ SmallVector<Value> memrefsOf(Operation *op) {
   return found;
 }
 
-/// Assigns fills to the operation that accumulates on them.
+/// Reads the steps: each operation, with the fills that it accumulates on. Fails if there are none.
 Result<void> Partitioner::readSteps() {
   llvm::DenseMap<Operation *, SmallVector<Operation *, 2>> fills;
   auto operations = llvm::to_vector(function.getOps<linalg::LinalgOp>());
@@ -242,8 +242,8 @@ void makeOwn(OpBuilder &builder, Value buffer, OpenSizes &sizes, ArrayRef<Value>
   mapping.map(buffer, memref::AllocOp::create(builder, buffer.getLoc(), type, open).getResult());
 }
 
-/// Returns true if a problem uses several views of memory that it writes: recipes support arguments that are one
-/// buffer, and no overlapping ones.
+/// Returns true if a problem uses several views of memory that it writes: recipes support arguments that are the same
+/// buffer, but no other overlap.
 bool usesOverlapping(ArrayRef<Step> steps) {
   llvm::SmallDenseMap<Value, Value> views; ///< one view for each buffer
   llvm::SmallDenseSet<Value> several, written;

@@ -101,9 +101,9 @@ private:
 
   /// Text between two brackets.
   struct Level {
-    size_t operators = 0; ///< the operators of an expression
-    size_t dims = 0;      ///< the dims of a shape
-    size_t names = 0;     ///< the dims or results of an affine map
+    size_t operators = 0; ///< number of operators of an expression
+    size_t dims = 0;      ///< number of dims of a shape
+    size_t names = 0;     ///< number of dims or results of an affine map
     bool isOfMap = false;
   };
 

@@ -59,7 +59,7 @@ public:
   /// feature if LLVM's back end or the target does not support it; other errors are `internal`. With `verifyIr`, LLVM's
   /// verifiers also run.
   virtual Result<std::string> codegen(mlir::ModuleOp module, const Target &target, CodeForm form, bool verifyIr) = 0;
-  /// Returns data about the instructions of a module's assembly in addition to their text; empty if there is none.
+  /// Returns data about the instructions and innermost loops of a module's assembly; empty if the target has none.
   virtual Result<CodeListing> list(mlir::ModuleOp module, const Target &target) = 0;
 
   const BackendTraits traits;

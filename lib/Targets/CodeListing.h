@@ -17,8 +17,8 @@ namespace quern {
 enum class AccessMark {
   None,
   Spill,     ///< stores a register to the stack
-  Reload,    ///< loads one back, also as an operand
-  Unaligned, ///< a vector whose address is not known to be aligned to its size
+  Reload,    ///< loads a spilled register, possibly as an operand of another instruction
+  Unaligned, ///< accesses a whole vector without requiring alignment
 };
 
 struct ListedInstruction {
@@ -30,7 +30,7 @@ struct ListedInstruction {
 /// branches fall through except the last.
 struct LoopEstimate {
   std::string machine; ///< LLVM's name of the processor
-  std::string whyNot;  ///< the model lacks an instruction: no other field is set
+  std::string whyNot;  ///< reason for a failure; cycles, boundBy and ports are not set
   double cycles = 0, microOps = 0;
   std::string boundBy;                               ///< "dispatch", "latency" or the busiest port
   std::vector<std::pair<std::string, double>> ports; ///< busy cycles of each used port

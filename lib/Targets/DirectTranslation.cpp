@@ -57,7 +57,8 @@ private:
 
   static bool isPlain(LLVM::LLVMFuncOp function);
   bool translate(Block &block);
-  /// Each translates one kind of operations; returns null for other kinds and for unknown properties.
+  /// Translates an operation; each function below translates operations of one kind. All return null for other kinds
+  /// and for unsupported properties.
   llvm::Value *translate(Operation &op);
   llvm::Value *arithmetic(Operation &op);
   llvm::Value *conversion(Operation &op);
@@ -374,7 +375,8 @@ void KernelTranslation::fillPhis(Region &body) {
     }
 }
 
-/// Returns true if the function has no properties except its name, its type and attributes of this project's dialects.
+/// Returns true if translate() needs only the function's name, type and body: a definition with external linkage, the C
+/// calling convention, no result, no debug information, and no other properties or `llvm.` attributes.
 bool KernelTranslation::isPlain(LLVM::LLVMFuncOp function) {
   if (function.isExternal() || function.getLinkage() != LLVM::Linkage::External ||
       function.getCConv() != LLVM::CConv::C || !isa<LLVM::LLVMVoidType>(function.getFunctionType().getReturnType()) ||

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// LLVM and MLIR report conditions that they cannot refuse, such as an operation without a pattern, by a handler that
-// must not return, and abort if there is none. Here, such a condition becomes an error.
+// LLVM and MLIR report errors that they cannot return, such as an instruction that cannot be selected, to a handler
+// that must not return, and abort if there is none. Here, such an error becomes a failed result.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TARGETS_FATALERRORS_H

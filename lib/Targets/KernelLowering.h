@@ -30,15 +30,15 @@ void registerAllStageDialects(mlir::DialectRegistry &registry);
 /// Describes a tensor argument of a kernel.
 ArgumentAttr describeArgument(mlir::func::FuncOp function, unsigned argument);
 
-/// The conversion to bare pointers requires static extents, although no code reads them: a flat buffer of unknown
-/// extent gets one. Removes annotations that the LLVM dialect does not have.
+/// Sets a static extent for flat buffers of unknown extent: the conversion to bare pointers requires one, although no
+/// code reads it. Removes the attributes of all arguments.
 void prepareForBarePointers(mlir::func::FuncOp function);
 
 /// Replaces reads of a memref descriptor's fields by the fields: only the prologue builds descriptors, and every access
 /// would otherwise extract its own.
 void forwardDescriptorFields(mlir::LLVM::LLVMFuncOp function);
 
-/// Erases sums that were used only as indices, before accesses encoded their constants.
+/// Erases unused integer additions, which computed indices until the accesses encoded the constant addends.
 void eraseUnusedSums(mlir::LLVM::LLVMFuncOp function);
 
 /// The conversion of kernels to the LLVM dialect for one context, reusable for any number of its modules, one at a

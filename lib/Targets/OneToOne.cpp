@@ -16,7 +16,7 @@ using namespace mlir;
 namespace quern {
 namespace {
 
-/// Returns true for a scalar or a one-dimensional vector of a type that LLVM has.
+/// Returns true for a scalar or a one-dimensional vector of fixed length of a type that LLVM has.
 bool isOfLlvm(Type type) {
   if (auto vector = dyn_cast<VectorType>(type)) {
     if (vector.getRank() != 1 || vector.isScalable())

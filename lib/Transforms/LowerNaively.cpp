@@ -120,7 +120,8 @@ bool isOfArgument(Value memref) {
   return isa<BlockArgument>(memref);
 }
 
-/// Ops that accumulate on an f32 argument accumulate on an intermediate instead, which is wide and stored once.
+/// Makes operations that accumulate in an f32 argument accumulate in an intermediate, which is widened later and stored
+/// once.
 void accumulateInIntermediates(func::FuncOp function) {
   function.walk([&](linalg::LinalgOp op) {
     if (op.getNumReductionLoops() == 0)

@@ -24,7 +24,7 @@ namespace quern {
 inline bool hasFma(const Target &target) { return !target.isX86() || target.has(CpuIsa::Avx2); }
 /// Returns true if instructions convert between f16 and f32.
 inline bool hasHalfConversions(const Target &target) { return target.isAArch64() || target.has(CpuIsa::Avx2); }
-/// Returns true if an instruction multiplies fours of bytes that are all signed or all unsigned.
+/// Returns true if an instruction multiplies and adds groups of four bytes that are all signed or all unsigned.
 inline bool hasSameSignDots(const Target &target) { return target.has(CpuIsa::NeonDotprod) || target.has(CpuIsa::Sve); }
 
 /// Description of the option of passes that expand operations for a target.
@@ -40,11 +40,10 @@ enum class ExpMethod {
 /// Replaces exp, exp2, expm1, tanh, log, log2, log1p, erf, erfc and powf on f32 and f64 (scalars and vectors of rank 1,
 /// any length) by arithmetic that needs no library, accurate to 3 ULP; also fma if the target has none. Denormal
 /// arguments and results, zeros, infinities and NaN are handled. A target without f64 keeps powf of f32, because its
-/// expansion computes in f64. An exp or expm1 with the relaxation `nonpositive`
-/// promises an argument <= 0 or NaN and is cheaper; an exp with fastmath<afn> may use ExpMethod::Table; an exp with the
-/// relaxation `unrounded` uses the two terms of its argument, a sum, separately; the second must be tiny. Fails with a
-/// diagnostic on a math operation that has neither an expansion nor an instruction. The result requires
-/// round-to-nearest and denormals.
+/// expansion computes in f64. An exp or expm1 with the relaxation `nonpositive` promises an argument <= 0 or NaN, and
+/// is cheaper; an exp with fastmath<afn> may use ExpMethod::Table; an exp with the relaxation `unrounded` uses the two
+/// terms of its argument, a sum, separately; the second must be tiny. Fails with a diagnostic on a math operation that
+/// has neither an expansion nor an instruction. The result requires round-to-nearest and denormals.
 mlir::LogicalResult expandMath(mlir::func::FuncOp function, const Target &target, ExpMethod exp);
 
 /// Removes bf16, f16, 8-bit floats, f4E2M1FN and i4 from a function: they become i16 and i8 in memory and registers,
@@ -64,8 +63,9 @@ void expandByteSums(mlir::func::FuncOp function, const Target &target);
 
 /// Replaces products of elements that are packed in 32-bit lanes (an adding vector.contract of k or lanes x k, lanes x
 /// k and lanes) by the target's instruction for a register: pairs of bf16, which truncf may have rounded from f32,
-/// unsigned by signed bytes in fours, or pairs extended from 16 bits. The instruction determines the order of a lane's
-/// sum, and pairs of bf16 flush denormals.
+/// groups of four bytes (unsigned by signed; on AArch64 also of equal signs), or pairs extended from 16 bits. Also
+/// replaces products of two rows by patches of two columns, by separate operations if the target has no instruction.
+/// The instruction determines the order of a lane's sum, and pairs of bf16 flush denormals.
 void expandDots(mlir::func::FuncOp function, const Target &target);
 
 /// Provides the oracle of a schedule: turns a problem (linalg on static strided memrefs) in place into the kernel

@@ -25,7 +25,7 @@ using namespace quern::functions;
 
 namespace {
 
-/// Replaces tensors of one value by fills.
+/// Replaces constant tensors whose elements are all equal by fills.
 void fillConstants(func::FuncOp function) {
   IRRewriter rewriter(function.getContext());
   for (auto constant : llvm::to_vector(function.getOps<arith::ConstantOp>())) {
@@ -57,7 +57,7 @@ void separateResults(func::FuncOp function) {
   }
 }
 
-/// Gives each operation that accumulates on a fill its own, because a shared one would be copied.
+/// Gives each use of a fill's result its own fill, because a shared buffer would be copied.
 void separateFills(func::FuncOp function) {
   for (auto fill : llvm::to_vector(function.getOps<linalg::FillOp>()))
     while (fill.getNumResults() && !fill->getResult(0).use_empty() && !fill->getResult(0).hasOneUse()) {
@@ -67,7 +67,7 @@ void separateFills(func::FuncOp function) {
     }
 }
 
-/// Marks arguments as read-only.
+/// Marks tensor arguments as read-only.
 void protectArguments(func::FuncOp function) {
   Builder builder(function.getContext());
   for (unsigned i = 0; i < function.getNumArguments(); ++i)

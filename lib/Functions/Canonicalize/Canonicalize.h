@@ -18,12 +18,13 @@ struct Upstream;
 /// Replaces numbers among the arguments of a function by memrefs of rank 0; an index becomes i32.
 void loadNumbers(mlir::func::FuncOp function);
 
-/// Rewrites operations that have names (softmax, packing, padding, …) as generic ones, fills and insertions, and
-/// removes loops and dims of size 1. Fails with a diagnostic if upstream cannot.
+/// Rewrites operations that have names (softmax, packing, padding, …) as generic ones, fills and insertions, removes
+/// loops and dims of size 1, and fuses elementwise operations. Calls defineScalars(). Fails with a diagnostic if
+/// upstream's patterns fail.
 mlir::LogicalResult decompose(mlir::func::FuncOp function, const Upstream &upstream);
 
-/// On tensors: makes bf16 and f16 accumulators f32, rounded once after the reduction, and splits a reduction that
-/// computes an extreme and its position into two.
+/// On tensors: makes bf16 and f16 accumulators f32, rounded once after the reduction, and i4 accumulators i32, and
+/// splits a reduction that computes an extreme and its position into two.
 void simplifyReductions(mlir::func::FuncOp function);
 
 /// Makes scalar code, inside and outside of bodies, defined for all operands: divisions and shifts as in StableHLO,
@@ -35,7 +36,7 @@ void computeHalfBytes(mlir::func::FuncOp function);
 
 /// Removes operations on tensors without iterations; their results become the values that they accumulate on.
 void foldEmpty(mlir::func::FuncOp function);
-/// Returns the arguments with elements that operations without iterations write.
+/// Returns the numbers of the arguments with elements to which operations without iterations would write.
 llvm::SmallVector<unsigned> argumentsOfEmpty(mlir::func::FuncOp function);
 /// Removes operations on memrefs without iterations. The arguments in `written` count as updated: each keeps its
 /// elements.

@@ -113,8 +113,8 @@ FloatRange rangeOf(Value number, int depth) {
 /// Range of an integer type, as floats of another type.
 struct Bounds {
   double low = 0;   ///< the least integer
-  double most = 0;  ///< the greatest float that is not greater than all of them
-  double limit = 0; ///< the least float that is greater than all of them
+  double most = 0;  ///< the greatest float that does not exceed the greatest integer
+  double limit = 0; ///< the least float that exceeds the greatest integer
 };
 
 Bounds boundsOf(Type integer, Type number, bool isSigned) {

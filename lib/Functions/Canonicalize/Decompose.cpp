@@ -64,7 +64,7 @@ LogicalResult unpackAndPack(func::FuncOp function) {
   return success();
 }
 
-/// A reshape of static tensors moves no data: it collapses all dims into one and expands that into the others.
+/// Replaces reshapes of static tensors, which move no data: collapses all dims into one and expands it into the others.
 void reshapeByDims(func::FuncOp function) {
   IRRewriter rewriter(function.getContext());
   for (auto reshape : llvm::to_vector(function.getOps<tensor::ReshapeOp>())) {
@@ -93,7 +93,7 @@ void reshapeByDims(func::FuncOp function) {
   }
 }
 
-/// Expands operations for which no target has an instruction or expansion.
+/// Expands rsqrt, for which no target has an instruction or expansion.
 void expandRoots(func::FuncOp function) {
   IRRewriter rewriter(function.getContext());
   function.walk([&](math::RsqrtOp op) {
@@ -185,8 +185,8 @@ void fillViews(func::FuncOp function) {
     }
 }
 
-/// Upstream starts the maximum from NaN, which maxnumf ignores. The least value is equivalent, except for a row of only
-/// NaN, whose result is NaN either way.
+/// Upstream starts the maximum from NaN, which maxnumf ignores. Starts it from -infinity instead. Only the maximum of a
+/// row of only NaN differs, and its softmax is NaN either way.
 void startFromLeast(arith::ConstantOp constant) {
   auto number = dyn_cast<FloatAttr>(constant.getValue());
   if (number && number.getValue().isNaN())

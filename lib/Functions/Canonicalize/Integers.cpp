@@ -147,7 +147,7 @@ void widenHalfBytes(Operation *op) {
     }
 }
 
-/// Drops the caller's no-overflow flags, with which an overflowing result would be undefined.
+/// Drops the caller's flags (no overflow, exact, non-negative), with which some results would be undefined.
 void dropPromises(Operation *op) {
   if (auto arithmetic = dyn_cast<arith::ArithIntegerOverflowFlagsInterface>(op))
     op->setAttr(arithmetic.getIntegerOverflowAttrName(),

@@ -50,8 +50,9 @@ private:
   mlir::Location loc;
 };
 
-/// Replaces a division or a shift that is undefined for some operands by scalar code that is defined for all. Returns
-/// true if it replaced, and so erased, the operation.
+/// Drops the flags of an integer operation with which some results would be undefined. Replaces a division, a shift
+/// that may be out of range, or the minimum or maximum of two bits by scalar code that is defined for all operands.
+/// Returns true if it replaced, and so erased, the operation.
 bool defineInteger(mlir::Operation *op);
 /// Replaces a conversion of a float to an integer that is undefined for some numbers by scalar code that saturates; NaN
 /// becomes 0. Returns true if it replaced the operation.

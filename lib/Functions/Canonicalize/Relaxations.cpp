@@ -27,7 +27,7 @@ bool isGreatestOf(linalg::GenericOp op, Value most, Value values) {
          llvm::is_contained(combine->getOperands(), op.getRegionOutputArgs()[0]);
 }
 
-/// Returns the operand that an element of the body belongs to.
+/// Returns the input that an element of the body belongs to; null for other values.
 OpOperand *operandOf(linalg::GenericOp op, Value element) {
   auto argument = dyn_cast<BlockArgument>(element);
   return argument && argument.getOwner() == op.getBlock() && argument.getArgNumber() < op.getInputs().size()

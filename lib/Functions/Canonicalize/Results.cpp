@@ -32,7 +32,7 @@ void functions::loadNumbers(func::FuncOp function) {
   function.setFunctionType(builder.getFunctionType(body.getArgumentTypes(), function.getResultTypes()));
 }
 
-/// Returns the views from memory to a value, the last first, if each can be inverted.
+/// Returns the views that lead to a value, the last first, as far as they can be inverted.
 static SmallVector<Operation *> reversibleViews(Value value) {
   SmallVector<Operation *> views;
   while (Operation *view = value.getDefiningOp()) {

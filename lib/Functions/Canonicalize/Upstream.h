@@ -20,7 +20,7 @@ struct Upstream {
 
   /// Rewrites padding and concatenation as insertions, and folds casts and sizes of known tensors.
   mlir::FrozenRewritePatternSet insertParts;
-  /// Removes loops of one index, and dims of which only one index is read.
+  /// Removes loops of one index and dims of size 1.
   mlir::FrozenRewritePatternSet dropUnitDims;
   /// Fuses elementwise operations if the second is the only reader of the first.
   mlir::FrozenRewritePatternSet fuseElementwise;

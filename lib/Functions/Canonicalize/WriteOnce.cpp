@@ -66,8 +66,8 @@ private:
   llvm::MapVector<Value, SmallVector<HeldValue *, 2>> held; ///< by buffer, in the order of the function
 };
 
-/// If an operation reads an element that it overwrites, adds the old value as an input, because the output gets its own
-/// memory.
+/// Makes an operation that reads and overwrites an output read the old value as an input, because the output gets its
+/// own memory. Returns the new operation.
 linalg::GenericOp readInitAsInput(linalg::GenericOp op, OpOperand &init) {
   OpBuilder builder(op);
   const unsigned number = init.getOperandNumber();
@@ -85,7 +85,7 @@ linalg::GenericOp readInitAsInput(linalg::GenericOp op, OpOperand &init) {
   return widened;
 }
 
-/// Returns true if a memref is a proper part of the memory that it is a view of.
+/// Returns true if a memref is a view of memory through a subview, and therefore may be only a part of it.
 bool isPart(Value memref) {
   for (Operation *view = memref.getDefiningOp(); view && !isa<memref::AllocOp>(view);
        view = view->getOperand(0).getDefiningOp())
@@ -225,7 +225,7 @@ void WriteOnce::eraseUnread() {
   }
 }
 
-/// Erases memory and scalar code without uses.
+/// Erases deallocations, and memory, views and scalar code without uses. Removes the alignments of allocations.
 void WriteOnce::eraseUnused() {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.getBody().front()))) {
     if (isa<memref::DeallocOp>(op))

@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// An operation is also evaluated at both ends of the range of each operand. This serves every operation: those with a
-// slope, roundings to narrow types, and choices that may go the other way. Errors of several operands add up.
+// An operation is also evaluated at both ends of the range of each operand that has an error. This serves every
+// operation: those with a slope, roundings to narrow types, and choices that may go the other way. Errors of several
+// operands add up.
 //
 //===----------------------------------------------------------------------===//
 #include "Functions/Errors/Scalars.h"
@@ -56,7 +57,8 @@ public:
     return arith::SIToFPOp::create(builder, loc, f64, number);
   }
 
-  /// Converts to the nearest number of a type.
+  /// Converts to a type. Rounds to the nearest float; for an integer type, clamps to its range (at most that of i32)
+  /// and truncates.
   Value to(Value wide, Type type) {
     if (type.isF64())
       return wide;
@@ -115,7 +117,7 @@ private:
   Location loc;
 };
 
-/// Returns the error of one rounding in f32 and f64, relative to the result.
+/// Returns the error of one rounding relative to the result; nullopt for types other than f32 and f64.
 std::optional<double> unitOf(Type type) {
   if (type.isF32())
     return 0x1p-24;

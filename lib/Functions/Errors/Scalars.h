@@ -9,8 +9,9 @@
 
 namespace quern::functions {
 
-/// Errors of numbers in scalar code of the stated types, as f64: the permitted deviation divided by oracleMargin. For
-/// an i1, a positive error means that it may have the other value. Numbers without an error are exact.
+/// Errors of the numbers in scalar code, as f64: the permitted deviation divided by oracleMargin, if each operation is
+/// computed in its type. For an i1, a positive error means that it may have the other value. Numbers without an error
+/// are exact.
 class ScalarErrors {
 public:
   /// Returns the error of `number`; null: exact.
@@ -20,7 +21,7 @@ public:
   /// Sets the errors of an operation's results: those propagated from its operands, and its own rounding. The builder
   /// must be after the operation.
   void follow(mlir::OpBuilder &builder, mlir::Operation *op);
-  /// Returns the error of rounding `number` `roundings` times, as f64; null for types that do not round.
+  /// Returns the error of rounding `number` `roundings` times, as f64; null for types other than f32 and f64.
   static mlir::Value roundingOf(mlir::OpBuilder &builder, mlir::Value number, double roundings = 1);
 
 private:

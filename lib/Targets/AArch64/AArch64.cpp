@@ -44,7 +44,8 @@ void refine(ContractionStrategy &strategy, const Target &target) {
   strategy.indexedBytes = granuleBits / 8;
   if (isSve(target.isa)) // two of the eight stay free, because otherwise the allocator inserts moves
     strategy.indexedRegisters = 6;
-  // Up to four start in a cycle and take four cycles; with 20, loads leave Neoverse N1 enough slots.
+  // Up to four products start per cycle, and each takes four cycles. With 20 sums, loads leave enough slots on Neoverse
+  // N1.
   strategy.minSums = 20;
   strategy.l2PrefetchBytes = strategy.memoryPrefetchBytes = 0; // Neoverse prefetchers continue on the next page
 }
@@ -83,7 +84,7 @@ void prepare(llvm::Function &function, const Target &target) {
   placeAddresses(function);
   annotateTripCounts(function);
   const auto granules = isSve(target.isa) ? static_cast<unsigned>(target.vectorBits / granuleBits) : 1U;
-  constexpr int64_t ofPair = 1024, ofVector = 8; // bytes, for pairs of NEON registers; vectors, for SVE
+  constexpr int64_t ofPair = 1024, ofVector = 8; // offset ranges: bytes for NEON pairs, vectors for SVE
   placePanels(function, granules > 1 ? ofVector * target.vectorBits / 8 : ofPair);
   if (isSve(target.isa)) {
     placeFloatVectors(function);

@@ -52,8 +52,8 @@ Repeated repeatedIn(Value *value, unsigned bits) {
   return found;
 }
 
-/// A dot, the factor that may be an element, and the indexed form. Dots of bytes of both signs have two: the first
-/// factor is the unsigned one.
+/// A dot, the factor that may be an element, and the indexed form. The dot of unsigned and signed bytes has two
+/// entries; its first factor is the unsigned one.
 struct IndexedDot {
   Intrinsic::ID dot;
   unsigned element;
@@ -71,7 +71,7 @@ class Rewriter {
 public:
   explicit Rewriter(unsigned granules) : granules(granules) {}
 
-  /// Replaces a repetition of the same 128 bits.
+  /// Returns the replacement of a shuffle that repeats 128 bits in a register; null for other shuffles.
   Value *ofRepetition(ShuffleVectorInst &shuffle) {
     auto *type = dyn_cast<FixedVectorType>(shuffle.getType());
     auto *from = dyn_cast<Instruction>(shuffle.getOperand(0));
@@ -98,8 +98,8 @@ public:
   }
 
 private:
-  /// Replaces acc + x · element, if a factor of a multiply-add is an element. With 128-bit registers, selection finds
-  /// the NEON form.
+  /// Returns the replacement of acc + x · element; null if no factor of the multiply-add is an element. With 128-bit
+  /// registers, selection finds the NEON form.
   Value *ofFma(IntrinsicInst &fma) {
     auto *type = dyn_cast<FixedVectorType>(fma.getType());
     if (!type || granules == 1 ||
@@ -118,7 +118,7 @@ private:
     return nullptr;
   }
 
-  /// Replaces a dot one of whose factors is an element.
+  /// Returns the replacement of a dot whose factor `indexed.element` is a repeated element; null for other dots.
   Value *ofDot(IntrinsicInst &dot, const IndexedDot &indexed) {
     Value *factor = dot.getArgOperand(indexed.element);
     auto *insert = dyn_cast<IntrinsicInst>(stripCasts(factor));

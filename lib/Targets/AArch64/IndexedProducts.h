@@ -9,8 +9,9 @@
 
 namespace quern {
 
-/// Uses instructions with an element index for products with one element of 128 bits in all lanes of a register, which
-/// is `granules` times as long. Also repeats 128 bits by one instruction. The results are the same.
+/// Uses instructions with an element index for products by one element of a 128-bit vector that is repeated in all
+/// lanes of a register of `granules` times 128 bits. Also repeats a 128-bit vector with one instruction. The results
+/// are the same.
 void useIndexedProducts(llvm::Function &function, unsigned granules);
 
 } // namespace quern

@@ -52,7 +52,7 @@ public:
     return builder.CreateExtractVector(cast.getType(), wide, uint64_t(0));
   }
 
-  /// Stores a vector and narrows it; `store` may store it as integers.
+  /// Creates a store that narrows its vector; `store` may store the bits as integers.
   void storeNarrowed(StoreInst &store, FPTruncInst &narrowed) {
     Value *value = builder.CreateFPTrunc(scalable(narrowed.getOperand(0)), scalable(narrowed.getType()));
     value = builder.CreateBitCast(value, scalable(store.getValueOperand()->getType()));

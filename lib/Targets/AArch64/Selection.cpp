@@ -22,7 +22,7 @@ using namespace llvm;
 
 namespace {
 
-/// Returns true for a number that is neither zero nor NaN: zeros of either sign compare equal, but the instructions
+/// Returns true for a constant that is neither zero nor NaN: zeros of either sign compare equal, but the instructions
 /// order them.
 bool isOrdered(const Value *value) {
   const auto *constant = dyn_cast<Constant>(value);
@@ -68,9 +68,9 @@ BasicBlock *preheaderOf(BasicBlock &loop) {
   return before;
 }
 
-constexpr unsigned minSums = 8; ///< minimum for a loop of products
+constexpr unsigned minSums = 8; ///< minimum number of carried vectors in a loop of products
 
-/// Number of vectors that a loop carries between iterations, such as sums.
+/// Returns the number of vectors that a loop carries between iterations, such as sums.
 unsigned carriedVectors(const BasicBlock &loop) {
   return static_cast<unsigned>(count_if(loop.phis(), [](const PHINode &phi) { return phi.getType()->isVectorTy(); }));
 }
@@ -105,7 +105,7 @@ SmallVector<Near> nearAddresses(GetElementPtrInst &of, int64_t offsetRange) {
   return found;
 }
 
-/// Calls f(loop, builder before it) for loops of one block.
+/// Calls f(loop, builder before it) for each loop of one block that only one other block precedes.
 template <typename F> void forEachInnermost(Function &function, F f) {
   for (BasicBlock &block : function)
     if (is_contained(successors(&block), &block))

@@ -21,15 +21,15 @@ void placeFloatVectors(llvm::Function &function);
 void placeAddresses(llvm::Function &function);
 
 /// Computes the starts of panels that are far from each other before the product loops that read them. An access can
-/// encode the address of another plus fewer than `offsetRange` bytes.
+/// encode an offset of fewer than `offsetRange` bytes.
 void placePanels(llvm::Function &function, int64_t offsetRange);
 
 /// Loads four contiguous NEON registers that are used separately by one instruction, which needs fewer issue slots than
 /// two pair loads.
 void useRegisterLists(llvm::Function &function);
 
-/// Annotates innermost loops with their known iteration counts, so that the allocator values their registers
-/// accordingly. Product loops get higher counts than others, so that values outside them are spilled.
+/// Annotates innermost loops whose iteration counts are known with counts for the register allocator: at least 128 for
+/// product loops, so that values outside them are spilled, and at most 32 for others.
 void annotateTripCounts(llvm::Function &function);
 
 } // namespace quern

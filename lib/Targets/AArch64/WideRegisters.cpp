@@ -48,7 +48,7 @@ public:
   }
 
 private:
-  /// Registers of `wide` to which other values of the function are limited.
+  /// Returns the registers of `wide` to which other values of the function are limited.
   template <typename Values> static BitVector narrowIn(const TargetRegisterClass &wide, const Values &values) {
     BitVector narrow;
     for (const auto &[few, members] : values)

@@ -4,8 +4,9 @@
 //===----------------------------------------------------------------------===//
 //
 // All CPUs share recipes, lowering and code generation. Each architecture defines one value with its differences in its
-// own folder: machine parameters for the recipes, available vector instructions, LLVM names. No other code in
-// Targets/Cpu depends on the architecture.
+// own folder: machine parameters for the recipes, available vector instructions, LLVM names. Other code in Targets/Cpu
+// depends on the architecture only to choose the expansion of exp (Pipeline.cpp) and to recognize unaligned accesses
+// (Listing.cpp).
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TARGETS_CPU_ARCHITECTURE_H
@@ -32,7 +33,7 @@ struct VectorRegisters {
   int64_t narrowestMask; ///< bits of the narrowest element that masked accesses support natively; 0: none
 };
 
-/// LLVM's names of a level alone: a CPU that is not tuned for a specific model.
+/// LLVM's names for a level: those of a CPU without tuning for a specific model.
 struct LlvmCpu {
   std::string name, features;
 };

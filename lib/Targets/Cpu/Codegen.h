@@ -40,8 +40,8 @@ public:
   ~CpuCodegen();
 
   /// Generates code for `module`, the output of CpuLowering; its kernels become the exported symbols. Errors are
-  /// `internal`, because a kernel that was scheduled and lowered must compile. With `verifyIr`, LLVM's verifiers run on
-  /// the IR and between machine passes.
+  /// `internal`, because a kernel that was scheduled and lowered must compile, or `out_of_memory`. With `verifyIr`,
+  /// LLVM's verifiers run on the IR and between machine passes.
   Result<std::string> run(mlir::ModuleOp module, const Target &target, CodeForm form, bool verifyIr);
 
   /// Returns data about the instructions that run() emits for the same module, and about the innermost loops on
@@ -53,7 +53,7 @@ private:
   /// Returns the result of `work` on the module. If LLVM would abort, or memory is exhausted, returns the error of
   /// returnFatalErrors(); the module and all kept objects are then leaked, and the next run creates new ones.
   Result<bool> generate(std::unique_ptr<llvm::Module> &module, llvm::function_ref<bool()> work);
-  /// Uses passes that are kept for the next module.
+  /// Appends the object of `module` to `bytes`. Uses passes that are kept for the next module.
   void emitObject(llvm::Module &module, llvm::TargetMachine &machine, const Target &target,
                   llvm::SmallVectorImpl<char> &bytes);
   std::unique_ptr<llvm::LLVMContext> context;

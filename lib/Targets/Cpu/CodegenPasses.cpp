@@ -103,7 +103,8 @@ private:
     });
   }
 
-  /// Moves addresses and conditions that are used only after the border there too, and returns the new border.
+  /// Moves addresses and conditions whose uses all follow the border to the border, and returns the first of them: the
+  /// new border.
   static Instruction *sinkScalars(Instruction &border) {
     Instruction *at = &border;
     for (Instruction &before :
@@ -122,7 +123,7 @@ private:
     return at;
   }
 
-  /// Returns true if the values that are used after the border fit registers unchanged: addresses, numbers and vectors
+  /// Returns true if the values that are used after the border fit registers unchanged: pointers, i64, f32 and vectors
   /// of at least 128 bits, but not masks.
   static bool crossesInRegisters(Instruction &border) {
     for (Instruction &before : make_range(border.getParent()->begin(), border.getIterator())) {
@@ -148,8 +149,8 @@ constexpr StringLiteral registerPasses[] = {"greedy", "virtregrewriter", "machin
                                             "postrapseudos"}; // expands pseudo instructions
 constexpr StringLiteral lastPasses[] = {"block-placement"};
 
-/// Returns false, with nothing added, if this LLVM lacks a pass. `hasVariables`: debug information has the locations of
-/// variables, which are tracked from block to block.
+/// Adds the passes from selected to final instructions. Returns false, with nothing added, if this LLVM lacks a pass.
+/// `hasVariables`: debug information has the locations of variables, which are tracked from block to block.
 bool addMachinePasses(TargetPassConfig &config, const Architecture &architecture, legacy::PassManager &manager,
                       bool hasVariables) {
   SmallVector<Pass *> passes;
@@ -176,7 +177,7 @@ bool addMachinePasses(TargetPassConfig &config, const Architecture &architecture
   }
   for (Pass *pass : passes)
     manager.add(pass);
-  // Domains of vector instructions, false dependencies, upper halves, short encodings.
+  // For x86: domains of vector instructions, false dependencies, upper halves of registers and short encodings.
   PreEmitPasses::addTo(config);
   if (hasVariables)
     manager.add(Pass::createPass(&LiveDebugValuesID));

@@ -30,7 +30,7 @@ using namespace llvm;
 namespace quern {
 namespace {
 
-/// A few thousand instructions are enough to reach the steady state.
+/// Returns an even number of iterations to simulate: a few thousand instructions are enough to reach the steady state.
 unsigned iterationsFor(size_t instructions) {
   constexpr size_t maxIterations = 64, minIterations = 8, targetInstructions = 4000;
   return static_cast<unsigned>(std::clamp(targetInstructions / instructions, minIterations, maxIterations)) / 2 * 2;

@@ -209,7 +209,7 @@ public:
       : function(function), builder(function.getContext()), pointer(LLVM::LLVMPointerType::get(function.getContext())) {
   }
 
-  /// Returns true if no other operations use memrefs and all control flow is between blocks.
+  /// Returns true if lower() supports every operation that uses memrefs and all control flow is between blocks.
   bool allFlat();
   void lower();
 

@@ -16,13 +16,13 @@ namespace quern {
 void foldMasksOfStores(mlir::func::FuncOp function);
 
 /// Converts a kernel whose memrefs all have rank 1 and no layout to an llvm.func with a pointer for each; OneToOne has
-/// already converted its own operations. Returns false, with nothing changed, if the kernel has other memrefs, or
-/// control flow other than branches between blocks. The remaining operations do not use memrefs.
+/// already converted its own operations. Returns false, with nothing changed, if the kernel has results, other memrefs,
+/// operations with regions or references to symbols. The remaining operations do not use memrefs.
 bool lowerFlatBuffers(mlir::func::FuncOp function);
 
-/// Lowers loads and stores of vectors, masked or not, on memrefs of rank 1 without layout, the only ones that recipes
-/// create, with indices that are already LLVM integers. MLIR's lowering derives the alignment from affine maps again at
-/// every access.
+/// Adds patterns for vector loads and stores, masked or not, and for scalar loads. They lower accesses to memrefs of
+/// rank 1 without layout, the only ones that recipes create, with indices that are already LLVM integers. MLIR's
+/// lowering derives the alignment from affine maps again at every access.
 void populateFlatAccessPatterns(const mlir::LLVMTypeConverter &types, mlir::RewritePatternSet &patterns);
 
 } // namespace quern

@@ -9,9 +9,9 @@
 
 namespace quern {
 
-/// Evaluates instructions of constants, and removes branches that are then never taken. Recipes compare sizes and
-/// limits that are often constant. Instruction selection would fold them as well, but one block at a time, and it
-/// leaves bf16 constants that LLVM cannot select.
+/// Evaluates instructions whose operands are constants, and removes branches that are then never taken. Recipes compare
+/// sizes and limits that are often constant. Instruction selection would fold them as well, but one block at a time,
+/// and it leaves bf16 constants that LLVM cannot select.
 void foldConstants(llvm::Module &module);
 
 } // namespace quern

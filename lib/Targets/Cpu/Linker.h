@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Links an object that was just compiled into this process with LLJIT and its object-linking layer. Process symbols are
-// not visible, because objects are self-contained.
+// Links an object into this process with LLJIT and its object-linking layer. Process symbols are not visible, because
+// objects are self-contained.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TARGETS_CPU_LINKER_H

@@ -130,7 +130,7 @@ private:
   raw_string_ostream comments;
   NotedCode &noted;
   const MCInstrInfo &info;
-  DenseMap<const MCSymbol *, size_t> labels; ///< the instructions after them
+  DenseMap<const MCSymbol *, size_t> labels; ///< index of the instruction after each
   std::vector<MCSymbol *> places;
 };
 

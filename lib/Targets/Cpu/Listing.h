@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Emits an object without writing it, and records each instruction: its offset, the comment that the assembly printer
-// would write, and the form that processor models need. No assembly is parsed, and no code is disassembled.
+// Emits an object without writing it, and records each instruction: its offset, a remark on its memory access, and the
+// form that processor models need. No assembly is parsed, and no code is disassembled.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TARGETS_CPU_LISTING_H
@@ -24,7 +24,7 @@ class TargetMachine;
 
 namespace quern {
 
-/// Output of a streamer: `instructions` has the code of `listing.instructions`.
+/// Output of a streamer: `instructions[i]` is the instruction that `listing.instructions[i]` describes.
 struct NotedCode {
   CodeListing listing;
   std::vector<llvm::MCInst> instructions;

@@ -231,8 +231,8 @@ void choosePointers(LLVM::LLVMFuncOp function) {
   }
 }
 
-/// Loads a pair or four of narrow elements that is used as a word as one word: selection would have to split the vector
-/// type.
+/// Replaces a load of two or four narrow elements that are used only as one word by a load of the word: selection would
+/// have to split the vector type.
 void loadWords(LLVM::LLVMFuncOp function) {
   function.walk([](LLVM::ExtractElementOp word) {
     auto cast = word.getVector().getDefiningOp<LLVM::BitcastOp>();

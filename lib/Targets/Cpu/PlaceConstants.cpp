@@ -69,7 +69,8 @@ bool PlaceConstants::isVector(Register value) const {
   return registers->getTargetRegisterInfo()->getRegSizeInBits(*kind) >= vectorBits;
 }
 
-/// Returns true if the vectors that the loop carries, all constants and those of a step might not fit the registers.
+/// Returns true if the vectors that the loop carries, all constants and the vectors of a step might not fit the
+/// registers.
 bool PlaceConstants::isCrowded(const MachineLoop &loop, Register constant) const {
   constexpr size_t ofStep = 8;
   auto isCarried = [&](const MachineInstr &phi) { return isVector(phi.getOperand(0).getReg()); };
@@ -90,7 +91,7 @@ bool PlaceConstants::isVectorOfConstants(const MachineInstr &instruction) const 
 }
 
 /// Returns the block of a use, or the predecessor of the outermost loop around it in which every crowded loop has a
-/// use.
+/// use; the constant's block if that loop has no single predecessor.
 MachineBasicBlock *PlaceConstants::placeFor(MachineBasicBlock &use, MachineInstr &constant,
                                             ArrayRef<MachineBasicBlock *> all) const {
   Register result = constant.getOperand(0).getReg();

@@ -11,9 +11,9 @@ class Pass;
 
 namespace quern {
 
-/// A machine pass that loads vectors of constants before the outermost loops all of whose innermost loops use them,
-/// separately at each of these places, so that no loop in between keeps registers for them. Requires virtual registers
-/// with a single definition.
+/// A machine pass that loads vectors of constants before the outermost loops in which every loop that is short of
+/// registers uses them, separately at each of these places, so that no such loop keeps registers for constants that it
+/// does not use. Requires virtual registers with a single definition.
 llvm::Pass *createPlaceConstantsPass();
 
 } // namespace quern

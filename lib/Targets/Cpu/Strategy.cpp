@@ -5,7 +5,8 @@
 //
 // Register file, masking and instructions come from the architecture, budgets from the cache sizes. Half of L2 is for
 // scratch, because the tensors pass through it. On one thread, a destination of half the last-level cache would evict
-// its source, and so would a map that moves as much; several threads keep all that fits.
+// its source, and so would a map that moves the same number of bytes; the thresholds for several threads are at least
+// as high.
 //
 //===----------------------------------------------------------------------===//
 #include "Targets/Cpu/Strategy.h"

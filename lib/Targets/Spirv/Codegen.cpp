@@ -40,8 +40,8 @@ namespace {
 
 constexpr const char *tripleText = "spirv64v1.3-unknown-unknown";
 
-/// LLVM 22 omits the truncation if an integer is truncated and then extended to less than its original width: the two
-/// become a mask, or shifts.
+/// LLVM 22 omits the truncation if an integer is truncated and then extended to less than its original width. Replaces
+/// the two instructions by a truncation to that width and a mask, or shifts.
 void joinTruncatedExtensions(llvm::Module &module) {
   using namespace llvm;
   for (Function &function : module)

@@ -142,7 +142,7 @@ void assignSpaces(ModuleOp module) {
   }
 }
 
-/// Bytes of the group memory that a lowered kernel uses.
+/// Returns the bytes of group memory that a lowered kernel uses.
 int64_t groupBytesOf(LLVM::LLVMFuncOp function, ModuleOp module) {
   llvm::SmallSetVector<Operation *, 4> globals;
   function.walk([&](LLVM::AddressOfOp address) {

@@ -3,10 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The `lower` stage of SPIR-V targets. The input is a func.func with `quern.kernel` and a group size: scf, memref,
-// arith, math, vector, and of the gpu dialect indices (block_id x, thread_id x, lane_id, subgroup_id), barriers,
-// shuffles and reductions. Group memory is a memref.global in #gpu.address_space<workgroup>. The output is an OpenCL
-// kernel: (a pointer for each tensor, [one to shared scratch], [each runtime size by value]).
+// The `lower` stage of SPIR-V targets. The input is a func.func with `quern.kernel` and a group size. Its operations
+// are of scf, memref, arith, math and vector, or are indices (block_id x, thread_id x, lane_id, subgroup_id), barriers,
+// shuffles and reductions of gpu. Group memory is a memref.global in #gpu.address_space<workgroup>. The output is an
+// OpenCL kernel: (a pointer for each tensor, [one to shared scratch], [each runtime size by value]).
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TARGETS_SPIRV_PIPELINE_H

@@ -78,8 +78,8 @@ void hoistFloatVectors(llvm::Function &function) {
       }
 }
 
-/// Replaces a comparison and select that compute the maximum (or minimum) of two vectors by one instruction. Selection
-/// would find it as well, but only after searching both for unused elements.
+/// Replaces a comparison and select that compute the maximum (or minimum) of two vectors of 16 f32 by one instruction.
+/// Selection would find it as well, but only after searching both for unused elements.
 void useMaxInstructions(llvm::Function &function) {
   using namespace llvm;
   for (Instruction &instruction : make_early_inc_range(instructions(function))) {

@@ -44,7 +44,8 @@ private:
     });
   }
 
-  /// Returns the word that `first` is a broadcast of, if it is one: the instruction can then use its lane index.
+  /// Returns the word that `dot.first` repeats if it is a broadcast, so that the instruction can use its lane index;
+  /// otherwise null.
   Value elementOfWords() {
     auto shaped = dot.first.getDefiningOp<vector::BitCastOp>();
     auto broadcast = shaped ? shaped.getSource().getDefiningOp<vector::BroadcastOp>() : vector::BroadcastOp();

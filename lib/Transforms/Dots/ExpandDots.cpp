@@ -4,8 +4,8 @@
 //===----------------------------------------------------------------------===//
 //
 // One instruction multiplies the two or four elements of each 32-bit lane and adds the products to the lane. An operand
-// that is the same for all lanes is broadcast as a 32-bit word. The instruction also rounds f32 to bf16 here, which
-// flushes denormals; the rounding's user accepts that.
+// that is the same for all lanes is broadcast as a 32-bit word. On x86, operands that were rounded from f32 are rounded
+// to bf16 by an instruction that flushes denormals, as the product's instruction does anyway.
 //
 //===----------------------------------------------------------------------===//
 #include "Transforms/Dots/PackedDot.h"

@@ -19,7 +19,7 @@ namespace quern {
 
 /// acc[lane] + Σ first[k] * second[lane, k], or with first[lane, k].
 struct PackedDot {
-  mlir::Value first, second; ///< factors before extensions and roundings
+  mlir::Value first, second; ///< factors before integer extensions
   bool isFirstSigned = true, isSecondSigned = true;
   bool isFirstOne = true; ///< true if `first` is uniform, without lanes
   int64_t lanes = 0, packed = 0;
@@ -45,7 +45,7 @@ protected:
   mlir::Value call(llvm::StringRef name, mlir::Type type, llvm::ArrayRef<mlir::Value> operands);
   /// Emits a value once for each `from`, after its definition.
   mlir::Value once(mlir::Value from, llvm::function_ref<mlir::Value()> make);
-  /// Broadcasts the first word of `word`, which has the packed elements of all lanes.
+  /// Broadcasts the first element of `word` as `words`: the packed elements that all lanes share.
   mlir::Value broadcastFirst(mlir::Value word, mlir::VectorType words);
   /// Broadcasts a 32-bit number and casts it to packed elements.
   mlir::Value broadcastWord(mlir::Value word);
@@ -61,8 +61,8 @@ protected:
   mlir::Location loc;
 };
 
-/// Takes one-dimensional vectors: `acc` has all patches, `first` and `second` their elements. Returns null if the level
-/// has no instruction for it.
+/// Returns the sum of `acc` and the product, as a one-dimensional vector of all patches. `acc`, `first` and `second`
+/// are also one-dimensional. Returns null if the level has no instruction for it.
 mlir::Value aarch64Patch(mlir::OpBuilder &b, mlir::Location loc, const PatchDot &dot, const Target &target,
                          mlir::Value acc, mlir::Value first, mlir::Value second);
 

@@ -1,4 +1,4 @@
-//===- ExpandExp.cpp - Expansion of exp, expm1 and tanh -------------------===//
+//===- ExpandExp.cpp - Expansion of exp, exp2, expm1 and tanh -------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

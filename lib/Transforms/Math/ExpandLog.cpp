@@ -81,8 +81,8 @@ Ln2 ln2Of(bool isF32) {
   return {6.93147180369123816490e-01, 1.90821492927058770002e-10};
 }
 
-/// Returns `result`, except for infinity, `zero` (the argument at which the logarithm is -infinity) and values below
-/// it.
+/// Returns `result` except for special values: infinity, `zero` (the argument at which the logarithm is -infinity),
+/// values below it and NaN.
 Value withSpecials(VectorMath &math, Value result, Value x, double zero) {
   Value limit = math.constant(infinity), root = math.constant(zero);
   result = math.select(CmpFPredicate::OEQ, x, limit, limit, result);

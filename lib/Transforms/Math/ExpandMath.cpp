@@ -100,7 +100,8 @@ LogicalResult expandOne(Operation *op, const Target &target, ExpMethod exp, Cons
   return success();
 }
 
-/// Returns true if the operation is one instruction of the target, or a few.
+/// Returns true if the operation is not expanded: it is one or a few instructions, or powf of f32 on a target without
+/// f64.
 bool isInstruction(Operation *op, const Target &target) {
   if (isa<math::FmaOp>(op))
     return hasFma(target);

@@ -62,7 +62,8 @@ TwoTerms logTimes(VectorMath &math, Value x, Value y) {
   return product;
 }
 
-/// Returns y·log x for x that is not positive and finite: x = 0 counts as -inf, infinity and NaN as themselves.
+/// Returns `argument` for a positive finite x, and y·log x otherwise: log 0 is -infinity, and the logarithms of
+/// infinity and NaN are infinity and NaN.
 Value withSpecials(VectorMath &math, Value argument, Value x, Value y) {
   Value zero = math.constant(0.0), limit = math.constant(infinity);
   Value log = math.select(CmpFPredicate::OEQ, x, zero, math.constant(-infinity), x);

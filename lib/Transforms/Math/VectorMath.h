@@ -59,7 +59,7 @@ public:
   mlir::Value div(mlir::Value x, mlir::Value y);
   /// Emits x·y + z, with one rounding if the level has the instruction.
   mlir::Value mulAdd(mlir::Value x, mlir::Value y, mlir::Value z);
-  /// Emits x·y + z as if rounded once, on every level. In rare cases, the result is rounded twice.
+  /// Emits x·y + z with one rounding; without the instruction, the result is rounded twice in rare cases.
   mlir::Value fusedMulAdd(mlir::Value x, mlir::Value y, mlir::Value z);
   /// Emits x·y exactly, if it neither overflows nor underflows.
   TwoTerms product(mlir::Value x, mlir::Value y);

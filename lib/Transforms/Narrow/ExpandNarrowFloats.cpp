@@ -45,7 +45,8 @@ bool touchesNarrow(Operation *op) {
   return llvm::any_of(op->getOperandTypes(), isNarrow) || llvm::any_of(op->getResultTypes(), isNarrow);
 }
 
-/// Succeeds if `op` has the same meaning on the storage integers: it moves bits or is a conversion.
+/// Succeeds if `op` can use the storage integers: it moves bits, is a conversion, or is an intrinsic, whose operands
+/// are cast.
 LogicalResult checkMovesBits(Operation *op) {
   StringRef dialect = op->getName().getDialectNamespace();
   bool moves = llvm::is_contained({"vector", "memref", "scf", "func", "cf", "ub"}, dialect) ||

@@ -139,7 +139,7 @@ private:
 
 } // namespace
 
-/// AArch64's conversion saturates and turns NaN into 0, so the bounds are clamped as integers.
+/// AArch64's conversion saturates and turns NaN into 0, so its integer results are clamped to the bounds.
 static void expandOnArm(arith::FPToSIOp conversion, const Saturation &saturation) {
   OpBuilder b(conversion);
   Location loc = conversion.getLoc();

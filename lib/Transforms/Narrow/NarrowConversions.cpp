@@ -157,7 +157,7 @@ Value NarrowConverter::widenBf16(Value narrow) {
       vector::BitCastOp::create(builder, loc, cast<VectorType>(i32()), select(mask, permuted, zero)));
 }
 
-/// Keeps denormals, and a NaN's upper half.
+/// Uses an instruction, which keeps denormals and a NaN's upper half.
 Value NarrowConverter::narrowToBf16OnArm(Value wide) {
   Type narrow = builder.getBF16Type(), storage = builder.getI16Type();
   if (auto type = dyn_cast<VectorType>(wide.getType())) {
@@ -167,7 +167,7 @@ Value NarrowConverter::narrowToBf16OnArm(Value wide) {
   return arith::BitcastOp::create(builder, loc, storage, arith::TruncFOp::create(builder, loc, narrow, wide));
 }
 
-/// LLVM 22 aborts when it extracts an element of a bf16 vector that is longer than a NEON register.
+/// Converts one NEON register at a time: LLVM 22 aborts when it extracts an element of a longer bf16 vector.
 Value NarrowConverter::narrowPartsToBf16(Value wide) {
   SmallVector<Value> parts;
   for (int64_t begin = 0, end = cast<VectorType>(wide.getType()).getNumElements(); begin < end; begin += neonWords)
@@ -227,7 +227,7 @@ Value NarrowConverter::patchDenormals(ValueRange wide, ValueRange denormal, Valu
   return select(vector::ShuffleOp::create(builder, loc, denormal[0], denormal[1], lanes), patch, converted);
 }
 
-/// Emits one test for all vectors, one conversion for two, and one store if they are adjacent in memory.
+/// Emits one test for denormals in all vectors, and one conversion for each two vectors.
 SmallVector<Value> NarrowConverter::narrowGroupToBf16(ValueRange wide) {
   constexpr int32_t denormalClass = 0x20;
   Value classes = LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(denormalClass)), any;
@@ -285,8 +285,8 @@ Value NarrowConverter::widenF16(Value narrow) {
   return asReal(make<arith::OrIOp>(scaled, shiftLeft(make<arith::AndIOp>(bits, word(0x8000)), 16)));
 }
 
-/// The exponent has one bit less than that of f16: shifted bits are an f16 that is too small by 2^8. NaN, whose pattern
-/// would be 480, keeps its sign, because a conversion to f4E2M1FN turns it into a signed limit.
+/// The exponent has one bit less than that of f16: the shifted bits are an f16 that is too small by a factor of 2^8.
+/// NaN, whose pattern would be 480, keeps its sign, because a conversion to f4E2M1FN turns it into a signed limit.
 Value NarrowConverter::widenF8E4M3(Value narrow) {
   Value real;
   if (hasHalfConversions(target)) {

@@ -25,8 +25,8 @@ bool isNarrow(mlir::Type type);
 /// Returns the storage type of `type`: an integer replaces the narrow type.
 mlir::Type storageType(mlir::Type type);
 
-/// Emits one conversion in place of `op`; every method supports scalars and vectors. Narrow values are passed and
-/// returned in their storage type.
+/// Emits one conversion, of a scalar or a vector, or a group of conversions of vectors, in place of `op`. Narrow values
+/// are passed and returned in their storage type.
 class NarrowConverter {
 public:
   /// Properties of the values that a conversion to bf16 receives.

@@ -30,9 +30,10 @@ void pairElements(mlir::ModuleOp module);
 /// Rewrites the problems of `module`, which have the same arguments unless a program calls them. Each memref of half
 /// bytes becomes one of bytes, as the caller stores it, and the problems access an additional memref of i8 with
 /// `quern.shared = <its byte offset>`. Appends `@<name>_pack<i>` for an argument that is written, from its first
-/// element on and without gaps, and prepends `@<name>_unpack<i>` for one that is read or written with gaps; <name> is
-/// the first problem's. Both are elementwise on pairs of elements. Each problem of a program has its own functions,
-/// which the program calls around it. Fails with a reason on a memref of unknown size.
+/// element on and without gaps (`@<name>_packlast<i>` for the last of an odd number of elements), and prepends
+/// `@<name>_unpack<i>` for one that is read or written with gaps; <name> is the first problem's. Packing and unpacking
+/// are elementwise on pairs of elements. Each problem of a program has its own functions, which the program calls
+/// around it. Fails with a reason on a memref of unknown size.
 mlir::LogicalResult unpackElements(mlir::ModuleOp module, std::string &whyNot);
 
 } // namespace quern

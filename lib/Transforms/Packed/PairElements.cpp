@@ -95,7 +95,8 @@ struct PairedOp {
 class PairedFunction {
 public:
   explicit PairedFunction(func::FuncOp function) : function(function) {}
-  /// Finds a loop for every op with operands of half bytes. Returns false if an op that writes half bytes has none.
+  /// Finds a loop for every op with operands of half bytes. Returns false if an op that writes half bytes has none, or
+  /// if the uses of a memref do not agree.
   bool plan();
   void rewrite();
 
@@ -156,7 +157,7 @@ bool PairedFunction::planOp(linalg::GenericOp op) {
   return !writes;
 }
 
-/// All users of an argument must pair it along the same dim.
+/// Returns true if all users of each paired argument pair it along the same dim or fill it with zeros.
 bool PairedFunction::checkArguments() {
   for (PairedOp &paired : ops)
     for (OpOperand &operand : paired.op->getOpOperands()) {

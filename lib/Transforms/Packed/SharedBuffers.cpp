@@ -14,7 +14,7 @@ using namespace quern;
 
 namespace {
 
-/// Bytes from the buffer's start to the end of a static memref.
+/// Returns the bytes from the buffer's start to the end of a static memref.
 int64_t bytesOf(MemRefType type) {
   auto [strides, last] = type.getStridesAndOffset();
   for (auto [extent, stride] : llvm::zip_equal(type.getShape(), strides))
@@ -22,7 +22,7 @@ int64_t bytesOf(MemRefType type) {
   return (last + 1) * type.getElementTypeBitWidth() / 8;
 }
 
-/// Returns the byte offset of a shared buffer; nothing for another argument.
+/// Returns the byte offset of a shared buffer; nullopt for other arguments.
 std::optional<int64_t> offsetOf(func::FuncOp function, unsigned argument) {
   auto offset = function.getArgAttrOfType<IntegerAttr>(argument, attr::shared);
   return offset ? std::optional(offset.getInt()) : std::nullopt;

@@ -65,7 +65,7 @@ std::optional<std::pair<int64_t, int64_t>> extentOf(MemRefType type) {
 /// Accesses of the problems to one packed argument.
 struct Packed {
   unsigned argument = 0;
-  int64_t begin = INT64_MAX, end = 0; ///< accessed elements, from the buffer's start
+  int64_t begin = INT64_MAX, end = 0; ///< first written element, and end of the elements, from the buffer's start
   bool isRead = false, isWritten = false;
   bool isWhole = false; ///< true if an operation writes all elements of all accessed bytes
   bool isPart = false;  ///< true if the byte of the last element may also have an element of another memref

@@ -64,7 +64,7 @@ private:
     Value all = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(mask, true));
     return call("llvm.x86.avx512bf16.mask.cvtneps2bf16.128", narrow, {four, zero, all});
   }
-  /// Rounds by one instruction, if `source` was rounded from f32.
+  /// Returns `source`, or, if it was rounded from f32, the result of one instruction that rounds.
   Value rounded(Value source) {
     Value wide = roundedFrom(source);
     if (!wide)

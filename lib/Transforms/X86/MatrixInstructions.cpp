@@ -45,7 +45,7 @@ Value pointerTo(OpBuilder &b, Location loc, MatrixPlace place) {
 } // namespace
 
 Value configuration(OpBuilder &b, Location loc, Value height, int64_t count) {
-  constexpr int64_t palette = 0, firstWidth = 16, firstHeight = 48; // widths are 16-bit words
+  constexpr int64_t palette = 0, firstWidth = 16, firstHeight = 48; // offsets in bytes; a width has 16 bits
   SmallVector<int8_t> bytes(configurationBytes, 0);
   SmallVector<bool> isOpen(configurationBytes, false);
   bytes[palette] = 1;

@@ -17,7 +17,8 @@ namespace quern::matrices {
 constexpr int64_t registers = 8, rows = 16; ///< `rows` is the maximum
 constexpr int64_t rowBytes = 64, configurationBytes = 64;
 
-/// Element types of a product: pairs of bf16 into f32, or fours of bytes into i32, by the signs of lhs and rhs.
+/// Element types of a product: pairs of bf16 into f32, or groups of four bytes into i32, named by the signs of lhs and
+/// rhs.
 enum class Elements { Bf16Pairs, SignedSigned, SignedUnsigned, UnsignedSigned, UnsignedUnsigned };
 
 /// A location in a memref of rank 1: `at` counts elements from its start.

@@ -55,7 +55,8 @@ struct PostOp {
         visit("src1", self.src1), visit("src2", self.src2), visit("mask", self.mask);
   }
   bool operator==(const PostOp &other) const;
-  /// Refuses an algorithm of another kind, missing tensors and values in fields that do not apply to `kind`.
+  /// Refuses an unknown or unimplemented kind, an algorithm of another kind, missing or invalid tensors, and values in
+  /// fields that do not apply to `kind`.
   Result<void> validate() const;
 };
 
@@ -137,7 +138,7 @@ struct Attributes {
   bool operator==(const Attributes &other) const;
   /// Returns a private copy of `uncomputed` that may be modified.
   UncomputedAttributes &changeUncomputed();
-  /// Checks the rules that hold for every primitive: masks, groups, post-ops and their number.
+  /// Checks the rules that hold for every primitive, such as the ranges of masks and the number of post-ops.
   Result<void> validate() const;
 };
 

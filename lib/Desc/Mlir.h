@@ -46,10 +46,10 @@ struct MlirDesc {
   std::string sizes;
   /// MlirNumber::textOf(); if all sizes of the problem are known, each number has its value.
   std::string numbers;
-  /// True for the reference, which is lowered loop by loop. If the code's arguments are followed by two f64 arguments
-  /// for each written one, with its layout and initially zero, f32 is computed in f64, and these arguments receive e
-  /// and v: a result of the stated types must be within oracleMargin (e + sqrt(v)) of the reference. Without them, the
-  /// reference computes in the stated types.
+  /// True for the reference, which is lowered loop by loop. The code's arguments may be followed by two f64 arguments
+  /// for each written argument, with its layout and initially zero. If they are, f32 is computed in f64, and the two
+  /// arguments receive e and v: a result of the stated types must be within oracleMargin (e + sqrt(v)) of the
+  /// reference. Otherwise the reference computes in the stated types.
   bool oracle = false;
 
   bool isRead() const { return !code.empty(); }

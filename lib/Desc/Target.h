@@ -22,7 +22,7 @@
 
 namespace quern {
 
-enum class CpuArch : int32_t { X86_64, AArch64 }; // NOLINT(readability-identifier-naming): as they are called
+enum class CpuArch : int32_t { X86_64, AArch64 }; // NOLINT(readability-identifier-naming): official names
 
 /// Levels of each architecture, in ascending order. Names follow oneDNN's (`sse41` is accepted for sse42).
 /// includesIsa() defines which levels include each other.

@@ -69,7 +69,7 @@ enum class GemmOffset : int32_t { None = 0, Fixed = 1, Column = 2, Row = 3 };
 /// Returns the bits of one element: 4 for the packed types, 0 for Undef.
 int64_t bitsOf(DataType type);
 bool isFloating(DataType type);
-/// Returns true if the backward of an eltwise algorithm reads dst instead of src.
+/// Returns true if backward with this eltwise algorithm reads dst instead of src.
 inline bool usesDst(Alg alg) { return alg >= Alg::EltwiseReluDst && alg <= Alg::EltwiseClipV2Dst; }
 inline bool isForward(PropKind kind) { return kind == PropKind::ForwardTraining || kind == PropKind::ForwardInference; }
 

@@ -25,7 +25,7 @@ struct Rule {
   DataType type;
   double threshold;
   DataKind data;
-  double terms; ///< terms of a sum of products, each of which may be off by a denormal
+  double terms; ///< number of terms of a sum of products, each of which may be off by a denormal
 
   /// Returns the error in units of the threshold.
   double errorOf(double exact, double magnitude, double got) const {

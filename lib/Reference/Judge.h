@@ -17,8 +17,8 @@
 namespace quern {
 
 /// Criteria for an element:
-///   Designed: |got - exact| <= threshold * |exact|, absolute if |exact| < 1e-5.
-///   Dense: |got - exact| <= threshold * max(|exact|, magnitude).
+///   Designed: |got - exact| <= threshold * |exact|, or <= threshold if |exact| < 1e-5.
+///   Dense: |got - exact| <= threshold * max(|exact|, magnitude), or a smallest denormal for each term if greater.
 /// If scales or post-ops follow, this is the tolerance of the value before them, and ReferenceOutput::range propagates
 /// it. An output that is neither f32 nor f64 must be the rounding of some value within the tolerance or, for designed
 /// data, differ from the rounded exact value by less than eps(f32).

@@ -67,11 +67,11 @@ struct ReferenceOutput {
   std::function<Interval(int64_t position, const Interval &start)> ending{};
   Criterion criterion = Criterion::Threshold; ///< how results are judged; if `range` is set, how `beforeAttributes` are
   std::vector<uint64_t> bits{};               ///< with Criterion::Bits
-  /// For outputs that are computed from other results (compensation): returns the exact values for the results in the
-  /// given buffers, which differ from `exact` if these results do. Otherwise empty.
+  /// For outputs that depend on the buffers of results (compensation, or a dst that remains unchanged): returns the
+  /// exact values for the given buffers, which may differ from `exact`. Otherwise empty.
   std::function<std::vector<double>(const ReferenceInputs &results)> exactOf{};
-  /// For outputs that depend on rounded results (the next state of an RNN): returns the permitted values of each
-  /// element, instead of `range` and a threshold.
+  /// For outputs that depend on rounded results (the next state of an RNN), and for gradients of an RNN: returns the
+  /// permitted values of each element, instead of `range` and a threshold.
   std::function<PossibleValues(const ReferenceInputs &results)> possibleOf{};
 };
 

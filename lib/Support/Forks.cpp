@@ -9,7 +9,7 @@
 namespace quern {
 namespace {
 
-constinit std::atomic<int> inside{0}; ///< threads in sections
+constinit std::atomic<int> inside{0}; ///< number of threads in sections
 constinit std::atomic<int> closed{0}; ///< 1 while a fork is under way
 constinit std::mutex oneAtATime;      ///< held by the thread that forks
 constinit std::atomic<uint64_t> forkCount{0};
@@ -24,7 +24,7 @@ void count(int change) noexcept {
     inside.notify_all();
 }
 
-/// The forking thread counts as in a section until the fork is over, so handlers of other libraries may call this one.
+/// The forking thread counts as inside a section until the fork is over, so its fork handlers may call this library.
 void close() noexcept {
   oneAtATime.lock();
   closed.store(1);

@@ -20,7 +20,7 @@
 
 namespace quern {
 
-/// Exists while it has work and for `idleTime` afterwards. `mutex` guards the object and the owner's jobs.
+/// A thread that exists while it has work and for `idleTime` afterwards. `mutex` guards this object and the jobs.
 template <typename Mutex> class BasicIdleThread {
 public:
   using Lock = std::unique_lock<Mutex>;
@@ -28,7 +28,7 @@ public:
 
   Mutex mutex;
   std::condition_variable_any changed;
-  int holders = 0; ///< callers that wait for the thread to be idle: no job is started
+  int holders = 0; ///< callers that wait for the thread to be idle; no job is started while there are any
   bool isStopping = false;
 
   // The functions below require the lock, except for serve().

@@ -16,7 +16,8 @@
 namespace quern {
 
 /// One object per thread, declared at namespace scope. It is created at first use, destroyed after all thread_local
-/// objects of the thread, and created again if it is used even later. The thread that ends the process keeps it.
+/// objects of the thread, and created again if it is used even later. The object of the thread that ends the process is
+/// not destroyed.
 template <typename Object> class PerThread {
 public:
   PerThread() noexcept

@@ -94,9 +94,9 @@ struct TensorDesc {
   bool hasRuntimeDims() const; ///< true if a dim, a stride or offset0 is known only at execution
   /// Returns the number of values known only at execution: dims, strides, offset0 and numbers of blocks along a dim.
   int64_t runtimeSizes() const;
-  bool hasZeroDim() const;   ///< no elements: every primitive on it is a no-op
-  bool hasPadding() const;   ///< some paddedDims[d] != dims[d]
-  bool hasBroadcast() const; ///< some stride 0 over a dim > 1
+  bool hasZeroDim() const;   ///< true if the tensor has no elements
+  bool hasPadding() const;   ///< true if paddedDims differs from dims
+  bool hasBroadcast() const; ///< true if a dim that is open or greater than 1 has stride 0
   std::span<const int64_t> shape() const { return {dims, static_cast<size_t>(ndims)}; }
   std::span<const int64_t> outerStrides() const { return {strides, static_cast<size_t>(ndims)}; }
   /// Computes the product of the inner blocks of each dim (1: not blocked).

@@ -48,9 +48,9 @@ std::vector<double> rowNorms(const TensorDesc &desc, const std::vector<double> &
   return norms;
 }
 
-/// Errors are relative to 1 if gates bound the values, and for c to its maximum so far. Otherwise they are relative to
-/// the row's norm or, if greater, the norm of the terms of an element's sum: in a row of few channels, all terms may
-/// cancel.
+/// Returns the magnitudes to which errors are relative: 1 if gates bound the values, and for c its maximum so far;
+/// otherwise the row's norm or, if greater, the norm of the terms of an element's sum, because in a row of few channels
+/// all terms may cancel.
 std::vector<double> magnitudeOf(const RnnDesc &rnn, const TensorDesc &desc, const std::vector<double> &values,
                                 const std::vector<double> *terms) {
   const bool isBounded = isLstm(rnn) || isGru(rnn);

@@ -37,9 +37,9 @@ void fillExactInput(int32_t argument, const TensorDesc &tensor, FillKind kind, u
 // One function for each primitive with its own data, in Reference/<Name>/TestData.cpp.
 void fillBinaryInput(const PrimitiveDesc &desc, int32_t argument, const TensorDesc &tensor, FillKind kind,
                      uint64_t seed, void *buffer);
-/// Fills the probability, the seed or the offset of dropout, one number. Probabilities of dense and designed data keep
-/// some elements, and designed ones scale them by a power of two; special data include probabilities outside of [0, 1]
-/// and NaN.
+/// Fills the probability, the seed or the offset of dropout, which are one number each. Probabilities of dense and
+/// designed data keep some elements, and designed ones scale them by a power of two; special data include probabilities
+/// outside of [0, 1] and NaN.
 void fillDropoutInput(int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed, void *buffer);
 void fillGemmInput(const PrimitiveDesc &desc, int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed,
                    void *buffer);

@@ -122,7 +122,7 @@ def servedBy(path):
 
 
 def withoutText(line):
-    """Returns the line with literals and comments replaced by blanks, with the same length."""
+    """Returns the line with the contents of literals and comments masked; its length stays the same."""
     literal = r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)\''
     line = re.sub(literal, lambda m: m.group()[0] + "\1" * (len(m.group()) - 2) + m.group()[-1], line)
     comment = line.find("//")
@@ -149,7 +149,7 @@ def edited(line, match, change):
 
 
 def candidates(root, path):
-    """Returns (0-based line number, kind, changed line) of all mistakes in a file."""
+    """Returns the lines of a file and all of its mistakes as (0-based line number, kind, changed line)."""
     with open(os.path.join(root, path), encoding="utf-8") as file:
         lines = file.read().split("\n")
     found = []

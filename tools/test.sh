@@ -313,8 +313,8 @@ allOfArm64() {
   step one "install, arm64" installedOnArm64
 }
 
-# fromPackOnArm64 TARGET PACK FILE: runs the problems of the file without a compiler. The machine is larger than the
-# target, whose packed layouts differ.
+# fromPackOnArm64 TARGET PACK FILE: runs the problems of the file without a compiler. The emulated CPU has more
+# instructions than the target, so QUERN_MAX_CPU_ISA selects the target's packed layouts.
 fromPackOnArm64() {
   QEMU_CPU=$(sve 256) QUERN_MAX_CPU_ISA=${1%%:*} QUERN_PACKS=$2 QUERN_TIERS=family QUERN_CACHE_DIR=off \
     QUERN_COMPILER_LIBRARY=/none \

@@ -13,7 +13,7 @@ tools/deps.sh --build
 
 log=build/release/build.log
 mkdir -p build/release
-# Unity builds take less time from nothing.
+# Without earlier results, a unity build takes less time.
 fromNothing=()
 [ -e build/release/CMakeCache.txt ] || fromNothing=(-DQUERN_UNITY=ALL)
 echo "building (build/release; the first time takes about ten minutes)"

@@ -4,8 +4,8 @@
 //===----------------------------------------------------------------------===//
 //
 // libquern opens libquern-compiler on the first miss and gets this table of functions. Only bytes and plain values
-// cross the boundary. Every function is thread-safe, returns a quern_status_t, never throws, and writes one line to
-// `error` on failure.
+// cross the boundary. Every function is thread-safe and never throws. A result of type int is a quern_status_t; on
+// failure, functions with a parameter `error` write one line to it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_COMPILER_BRIDGE_H

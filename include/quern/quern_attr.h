@@ -481,7 +481,7 @@ QUERN_API quern_status_t quern_post_ops_get_params_sum(const_quern_post_ops_t po
 /**
  * Appends an eltwise function of the result.
  * @param post_ops The list to modify.
- * @param alg_kind A value quern_eltwise_….
+ * @param alg_kind A quern_eltwise_… value.
  * @param alpha,beta Parameters of the algorithm.
  * @return quern_success; quern_invalid_arguments: the algorithm is not eltwise, or clip has alpha > beta;
  *         quern_out_of_memory: the list has 32 entries.
@@ -501,7 +501,7 @@ QUERN_API quern_status_t quern_post_ops_get_params_eltwise(const_quern_post_ops_
 /**
  * Appends dst = result alg src1, where src1 is an argument of an execution.
  * @param post_ops The list to modify.
- * @param alg_kind A value quern_binary_… except quern_binary_select.
+ * @param alg_kind A quern_binary_… value except quern_binary_select.
  * @param src1_desc Descriptor of src1, which is broadcast along its dims of size 1; copied.
  * @return quern_success; quern_invalid_arguments: the algorithm is another one; quern_out_of_memory: the list has 32
  *         entries.
@@ -512,7 +512,7 @@ QUERN_API quern_status_t quern_post_ops_append_binary(
 /**
  * Like quern_post_ops_append_binary(), but also with quern_binary_select.
  * @param post_ops The list to modify.
- * @param alg_kind A value quern_binary_….
+ * @param alg_kind A quern_binary_… value.
  * @param src1_desc Descriptor of src1, which is broadcast along its dims of size 1; copied.
  * @param src2_desc Descriptor of the condition of a select; copied. Ignored for other algorithms, and may then be null.
  * @return quern_success; quern_invalid_arguments: the algorithm is not binary; quern_out_of_memory: the list has 32

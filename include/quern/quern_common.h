@@ -26,8 +26,8 @@ extern "C" {
 /* --- Errors ------------------------------------------------------------ */
 
 /**
- * Returns the reason of the last failing call of this thread: one line that names the offending value and the limit.
- * For a text form it has three lines: the reason, the line, and a caret under the position.
+ * Returns the reason for this thread's last failure: one line that names the offending value and the limit. After a
+ * syntax error in a text form it has three lines: the reason, the line, and a caret under the position.
  *
  * @return A string that the library owns, valid until the next failing call of the same thread; "" before any failure.
  */
@@ -52,7 +52,7 @@ QUERN_API const quern_version_t *quern_version(void) QUERN_NOEXCEPT;
  * Returns the number of engines of a kind: 1 for quern_cpu; for quern_gpu the number of GPUs that Level Zero reports.
  * The first call for quern_gpu loads the Level Zero loader. Devices that lack a required feature are not counted.
  *
- * @param kind quern_cpu or quern_gpu; 0 engines of any other kind exist.
+ * @param kind quern_cpu or quern_gpu; for any other kind the result is 0.
  * @return The number of engines. 0 if the loader or a driver is missing, in a child process of a fork whose parent has
  *         used a device, or on an error, which quern_engine_create() reports.
  */

@@ -125,7 +125,7 @@ namespace quern {
   X(aCB12c8b) X(abDC12d8c) X(BA4b8a) X(aCB4c8b) X(abDC4d8c) X(Abc8a) X(Abc32a) X(aBcdef8b) X(aBcdef32b)                \
   X(format_tag_last)
 
-/// X(other name, name) of each tag that has several.
+/// Expands X(alias, tag) for each alias of a tag.
 #define QUERN_FORMAT_TAG_ALIASES(X)                                                                                    \
   X(x,a) X(nc,ab) X(cn,ba) X(tn,ab) X(nt,ba) X(ncw,abc) X(nwc,acb) X(nchw,abcd) X(nhwc,acdb) X(chwn,bcda)              \
   X(ncdhw,abcde) X(ndhwc,acdeb) X(oi,ab) X(io,ba) X(oiw,abc) X(owi,acb) X(wio,cba) X(woi,cab) X(iwo,bca)               \

@@ -48,14 +48,14 @@ typedef quern_status_t (*quern_launch_visitor_t)(void *context, const quern_laun
 QUERN_API uint32_t quern_kernel_abi_version(void) QUERN_NOEXCEPT;
 
 /**
- * Returns the number of arguments, sizes and functions of a launch; all are 0 for an empty tensor. Each result may be
- * null. If the primitive runs the kernel of its family, this and the following functions wait for its specialized
+ * Returns the numbers of arguments, sizes and functions of a launch; all are 0 if a tensor is empty. Each result may
+ * be null. If the primitive runs the kernel of its family, this and the following functions wait for its specialized
  * kernel.
  *
  * @param primitive A primitive.
  * @param argument_count Receives the number of arguments, in the order of the buffers.
  * @param size_count Receives the number of open dims, strides and offsets.
- * @param function_count Receives the number of functions that its calls have.
+ * @param function_count Receives the number of different functions that the launch calls.
  * @return quern_success; quern_unimplemented: the primitive is on a device. If a kernel is compiled, also the statuses
  *         of quern_primitive_create().
  */
@@ -76,7 +76,7 @@ QUERN_API quern_status_t quern_primitive_get_launch_argument(
         const_quern_primitive_t primitive, int position, int *arg, int *is_output, int64_t *bytes) QUERN_NOEXCEPT;
 
 /**
- * Returns a function of a launch, in the order of their first calls.
+ * Returns a function of a launch. Functions are in the order of their first calls.
  * @param primitive A primitive.
  * @param position Position of the function, from 0.
  * @param function Receives the function, valid as long as the primitive.
@@ -99,7 +99,7 @@ QUERN_API quern_status_t quern_primitive_get_launch_memory(const_quern_primitive
         const quern_launch_data_t *data, size_t *scratch_bytes, size_t *shared_bytes) QUERN_NOEXCEPT;
 
 /**
- * Calls a visitor for each call of an execution, in order; there are none for an empty tensor. Each call must start
+ * Calls a visitor for each call of an execution, in order; there are none if a tensor is empty. Each call must start
  * after the one before has ended, unless it is marked as independent. Sizes that depend on elements of a tensor (the
  * maximum length of a batch) are read when the visit begins.
  *

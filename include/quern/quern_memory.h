@@ -25,7 +25,7 @@ extern "C" {
  * @param data_type Element type.
  * @param strides Distances in elements between consecutive indices of each dimension; null: dense row-major.
  * @return quern_success; quern_invalid_arguments: `ndims` is out of range, a size is negative, a product overflows
- *         int64, or a type is unknown, or a stride is negative.
+ *         int64, a type is unknown, or a stride is negative.
  */
 QUERN_API quern_status_t quern_memory_desc_create_with_strides(quern_memory_desc_t *memory_desc, int ndims,
         const quern_dims_t dims, quern_data_type_t data_type, const quern_dims_t strides) QUERN_NOEXCEPT;
@@ -42,7 +42,7 @@ QUERN_API quern_status_t quern_memory_desc_create_with_strides(quern_memory_desc
  * @param indices_dt Type of the column indices.
  * @param pointers_dt Type of the row pointers.
  * @return quern_success; quern_invalid_arguments: `ndims` is out of range, a size is negative, a product overflows
- *         int64, or a type is unknown, or `nnz` is negative; quern_unimplemented: more than two dimensions.
+ *         int64, a type is unknown, or `nnz` is negative; quern_unimplemented: more than two dimensions.
  */
 QUERN_API quern_status_t quern_memory_desc_create_with_csr_encoding(quern_memory_desc_t *memory_desc, int ndims,
         const quern_dims_t dims, quern_data_type_t data_type, quern_dim_t nnz, quern_data_type_t indices_dt,
@@ -59,7 +59,7 @@ QUERN_API quern_status_t quern_memory_desc_create_with_csr_encoding(quern_memory
  * @param nnz Number of values; QUERN_RUNTIME_DIM_VAL if open.
  * @param indices_dt Type of the indices.
  * @return quern_success; quern_invalid_arguments: `ndims` is out of range, a size is negative, a product overflows
- *         int64, or a type is unknown, or `nnz` is negative; quern_unimplemented: more than two dimensions.
+ *         int64, a type is unknown, or `nnz` is negative; quern_unimplemented: more than two dimensions.
  */
 QUERN_API quern_status_t quern_memory_desc_create_with_coo_encoding(quern_memory_desc_t *memory_desc, int ndims,
         const quern_dims_t dims, quern_data_type_t data_type, quern_dim_t nnz,
@@ -75,7 +75,7 @@ QUERN_API quern_status_t quern_memory_desc_create_with_coo_encoding(quern_memory
  * @param data_type Type of the values.
  * @param nnz Number of values; QUERN_RUNTIME_DIM_VAL if open.
  * @return quern_success; quern_invalid_arguments: `ndims` is out of range, a size is negative, a product overflows
- *         int64, or a type is unknown, or `nnz` is negative.
+ *         int64, a type is unknown, or `nnz` is negative.
  */
 QUERN_API quern_status_t quern_memory_desc_create_with_packed_encoding(quern_memory_desc_t *memory_desc, int ndims,
         const quern_dims_t dims, quern_data_type_t data_type, quern_dim_t nnz) QUERN_NOEXCEPT;
@@ -98,7 +98,7 @@ QUERN_API quern_status_t quern_memory_desc_create_host_scalar(
  * @param tag Letters from the outermost dimension to the innermost, a capital for a blocked dimension ("abcd",
  *         "aBcd16b", "ABcd4b16a4b"); an alias ("nchw", "ldigo"); or "any" to let the primitive choose.
  * @return quern_success; quern_invalid_arguments: `ndims` is out of range, a size is negative, a product overflows
- *         int64, or a type is unknown, or the tag is malformed or does not fit `ndims`.
+ *         int64, a type is unknown, or the tag is malformed or does not fit `ndims`.
  */
 QUERN_API quern_status_t quern_memory_desc_create_with_string_tag(quern_memory_desc_t *memory_desc, int ndims,
         const quern_dims_t dims, quern_data_type_t data_type, const char *tag) QUERN_NOEXCEPT;

@@ -66,7 +66,7 @@ QUERN_API quern_status_t quern_softmax_backward_primitive_desc_create(quern_prim
  * @param primitive_desc Receives the descriptor, which the caller owns (quern_primitive_desc_destroy()).
  * @param engine The engine that computes it; may be destroyed before the descriptor.
  * @param prop_kind quern_forward_training or quern_forward_inference.
- * @param alg_kind A value quern_eltwise_….
+ * @param alg_kind A quern_eltwise_… value.
  * @param src_desc The source; its layout must be given.
  * @param dst_desc The result, with the dims of the source; its layout may be `any`.
  * @param alpha,beta Parameters of the algorithm, which defines their meaning.
@@ -129,7 +129,7 @@ QUERN_API quern_status_t quern_reorder_primitive_desc_create(quern_primitive_des
  *
  * @param primitive_desc Receives the descriptor, which the caller owns (quern_primitive_desc_destroy()).
  * @param engine The engine that computes it; may be destroyed before the descriptor.
- * @param alg_kind A value quern_binary_… except quern_binary_select, which needs
+ * @param alg_kind A quern_binary_… value except quern_binary_select, which needs
  *         quern_binary_primitive_desc_create_v2().
  * @param src0_desc The first source; its layout must be given.
  * @param src1_desc The second source; its layout may be `any`.
@@ -150,7 +150,7 @@ QUERN_API quern_status_t quern_binary_primitive_desc_create(quern_primitive_desc
  *
  * @param primitive_desc Receives the descriptor, which the caller owns (quern_primitive_desc_destroy()).
  * @param engine The engine that computes it; may be destroyed before the descriptor.
- * @param alg_kind A value quern_binary_….
+ * @param alg_kind A quern_binary_… value.
  * @param src0_desc,src1_desc The sources; only the layout of src1 may be `any`.
  * @param src2_desc The condition of a select; null or the zero descriptor for other algorithms.
  * @param dst_desc The result; its layout may be `any`.

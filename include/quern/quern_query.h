@@ -114,7 +114,7 @@ typedef enum QUERN_INT {
   quern_query_direction = 29,              /**< quern_rnn_direction_t; RNN */
   quern_query_activation_kind = 30,        /**< quern_alg_kind_t; RNN */
   quern_query_some_md = 128,
-  quern_query_src_md = 129, /**< const_quern_memory_desc_t, like the next queries; the index is that of the tensor */
+  quern_query_src_md = 129, /**< const_quern_memory_desc_t, as for the next queries; the index selects the tensor */
   quern_query_diff_src_md = 130,
   quern_query_weights_md = 131,
   quern_query_diff_weights_md = 132,

@@ -244,7 +244,7 @@ QUERN_API quern_status_t quern_vanilla_rnn_backward_primitive_desc_create(quern_
         const_quern_primitive_desc_t hint_fwd_pd, const_quern_primitive_attr_t attr) QUERN_NOEXCEPT;
 
 /**
- * Creates the descriptor of the gradients of a LSTM. Equivalent to quern_rnn_backward_primitive_desc_create() with the
+ * Creates the descriptor of the gradients of an LSTM. Equivalent to quern_rnn_backward_primitive_desc_create() with the
  * other fields zero.
  *
  * @param primitive_desc Receives the descriptor, which the caller owns (quern_primitive_desc_destroy()).
@@ -329,8 +329,8 @@ QUERN_API quern_status_t quern_lbr_gru_backward_primitive_desc_create(quern_prim
         const_quern_primitive_desc_t hint_fwd_pd, const_quern_primitive_attr_t attr) QUERN_NOEXCEPT;
 
 /**
- * Creates the descriptor of the gradients of a AUGRU. Equivalent to quern_rnn_backward_primitive_desc_create() with the
- * other fields zero.
+ * Creates the descriptor of the gradients of an AUGRU. Equivalent to quern_rnn_backward_primitive_desc_create() with
+ * the other fields zero.
  *
  * @param primitive_desc Receives the descriptor, which the caller owns (quern_primitive_desc_destroy()).
  * @param engine The engine that computes it; may be destroyed before the descriptor.
@@ -356,7 +356,7 @@ QUERN_API quern_status_t quern_augru_backward_primitive_desc_create(quern_primit
         const_quern_primitive_desc_t hint_fwd_pd, const_quern_primitive_attr_t attr) QUERN_NOEXCEPT;
 
 /**
- * Creates the descriptor of the gradients of a AUGRU that is linear before reset. Equivalent to
+ * Creates the descriptor of the gradients of an AUGRU that is linear before reset. Equivalent to
  * quern_rnn_backward_primitive_desc_create() with the other fields zero.
  *
  * @param primitive_desc Receives the descriptor, which the caller owns (quern_primitive_desc_destroy()).

@@ -83,7 +83,7 @@ struct rnn_backward_parameters : public rnn_parameters {
 
 /// Base of the descriptors of RNNs. Tensors have the layouts that replaced `any`.
 struct rnn_primitive_desc_base : public quern::primitive_desc {
-  /// Creates a forward descriptor; with `allow_empty`, a failure leaves it empty.
+  /// Creates an empty descriptor.
   rnn_primitive_desc_base() = default;
   using quern::primitive_desc::primitive_desc;
   /// Creates a forward descriptor; with `allow_empty`, a failure leaves it empty.
@@ -206,7 +206,7 @@ protected:
           const memory::desc &diff_dst_iter) {
     rnn_backward_parameters rnn;
     static_cast<rnn_parameters &>(rnn) = forward;
-    // The classes of oneDNN take backward. The library refuses undef.
+    // The constructors of oneDNN take prop_kind::backward. Any other kind becomes undef, which the library refuses.
     rnn.prop = forward.prop == prop_kind::backward ? prop_kind::forward_training : prop_kind::undef;
     rnn.diff_src_layer = diff_src_layer, rnn.diff_src_iter = diff_src_iter, rnn.diff_weights_layer = diff_weights_layer,
     rnn.diff_weights_iter = diff_weights_iter;

@@ -22,7 +22,7 @@ namespace quern {
 /// Framework that the weights come from.
 enum class rnn_weights_origin { pytorch, onnx };
 
-/// Returns the number of gates of the weights of a cell: 1, 4 (quern_vanilla_lstm) or 3.
+/// Returns the number of gates of a cell: 1 for quern_vanilla_rnn, 4 for quern_vanilla_lstm, 3 for other cells.
 inline int rnn_gates(quern_alg_kind_t cell) {
   return cell == quern_vanilla_rnn ? 1 : cell == quern_vanilla_lstm ? 4 : 3;
 }
@@ -52,8 +52,8 @@ void convert_rnn_weights(
 }
 
 /// Converts the biases of one layer and direction, each [gates x hidden] (bias_ih and bias_hh of PyTorch, the halves of
-/// B of ONNX). They are added, except for the hidden bias of the output gate of quern_lbr_gru, which becomes a fourth
-/// one. `ours` receives [gates][hidden], for quern_lbr_gru [4][hidden].
+/// B of ONNX). They are added, except that the hidden bias of the output gate of quern_lbr_gru becomes a fourth bias.
+/// `ours` receives [gates][hidden], for quern_lbr_gru [4][hidden].
 template <typename T>
 void convert_rnn_bias(rnn_weights_origin origin, quern_alg_kind_t cell, const T *input_bias, const T *hidden_bias,
         int64_t hidden, T *ours) {

@@ -36,8 +36,8 @@ QUERN_API quern_status_t quern_threadpool_interop_stream_get_threadpool(
         quern_stream_t stream, void **threadpool) QUERN_NOEXCEPT;
 
 /**
- * Sets the number of threads that scratchpads are sized for, for primitive descriptors that this thread creates from
- * now on. Defaults to the number of default threads.
+ * Sets the number of threads for which scratchpads are sized, for primitive descriptors that this thread creates from
+ * now on. The default is the number of default threads.
  *
  * @param max_concurrency 1 to 4096.
  * @return quern_success; quern_invalid_arguments: the number is out of range.
@@ -45,7 +45,7 @@ QUERN_API quern_status_t quern_threadpool_interop_stream_get_threadpool(
 QUERN_API quern_status_t quern_threadpool_interop_set_max_concurrency(int max_concurrency) QUERN_NOEXCEPT;
 
 /**
- * Returns the number of threads that this thread's primitive descriptors size scratchpads for.
+ * Returns the number of threads for which primitive descriptors of the calling thread size scratchpads.
  * @param max_concurrency Receives the number.
  * @return quern_success; quern_invalid_arguments: the pointer is null.
  */

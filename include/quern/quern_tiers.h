@@ -49,8 +49,8 @@ QUERN_API quern_status_t quern_primitive_attr_set_tiers(
         quern_primitive_attr_t attr, quern_tiers_t tiers) QUERN_NOEXCEPT;
 
 /**
- * Waits until executions of a primitive run its specialized kernel. Returns at once if they always have; compiles the
- * kernel on this thread if no thread has started.
+ * Waits until executions of a primitive run its specialized kernel. Returns at once if they already do; compiles the
+ * kernel on the calling thread if no library thread has started to compile it.
  *
  * @param primitive A primitive.
  * @return quern_success; quern_not_required: the primitive keeps the kernel of its family. If the kernel cannot be

@@ -20,14 +20,14 @@ extern "C" {
 struct XLA_FFI_Api; /**< defined by XLA */
 
 /**
- * Registers the custom call "quern" for CPUs with an XLA.
+ * Registers the custom call "quern" for CPUs in one copy of XLA.
  *
  * A call has the attribute `line`, the text form of a problem without open sizes, and the attribute `arguments`, an
  * array of s32 with the QUERN_ARG_ value of each operand, then of each result. XLA compiles the kernel when it
  * instantiates the call, the executable keeps it, and it runs on XLA's thread pool. A call fails if the size of a
  * buffer is not that of its descriptor.
  *
- * @param api The API of that XLA: the result of XLA_FFI_GetApi(), or the `api` of a call frame.
+ * @param api The API of that copy: the result of XLA_FFI_GetApi(), or the `api` of a call frame.
  * @return quern_success; quern_invalid_arguments: `api` is null, or XLA refuses, for example because another library
  *         has registered the name.
  */

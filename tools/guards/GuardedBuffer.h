@@ -4,7 +4,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Tools and tests pass these buffers to kernels. A load or store past the guarded end faults at once, even of lanes
-// that a mask should disable; the other side has canaries. Depends on no descriptors and only on the C++ library.
+// that a mask should disable; the other side has canaries. Depends only on POSIX and the C++ library, not on
+// descriptors.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TOOLS_GUARDEDBUFFER_H
@@ -25,8 +26,8 @@ std::optional<GuardedSide> guardedSideFromName(std::string_view name);
 /// Start address of a buffer.
 struct Placement {
   GuardedSide side = GuardedSide::End;
-  /// In bytes; a power of two of at most a page. A buffer whose size is a multiple of the alignment is adjacent to the
-  /// page on either side. Another size leaves less than `alignment` bytes between its end and the page.
+  /// In bytes; a power of two, at most the page size. A buffer whose size is a multiple of the alignment is adjacent to
+  /// the page on either side. Another size leaves less than `alignment` bytes between its end and the page.
   int64_t alignment = 1;
   /// If not 0, the buffer starts this many bytes past a multiple of 64, as close to the page as possible, and
   /// `alignment` is ignored.

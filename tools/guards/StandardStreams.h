@@ -15,8 +15,8 @@ namespace quern {
 /// of such a stream fail, like those of a closed one. Must be called before any file is opened.
 void openStandardStreams();
 
-/// Flushes standard output of stdio and iostreams and returns `status`. If some output was not written and `status` is
-/// 0, prints a line with the program's name to standard error and returns `failureStatus`.
+/// Flushes standard output of stdio and iostreams and returns `status`. If some output was not written, prints a line
+/// with the program's name to standard error and, if `status` is 0, returns `failureStatus` instead.
 int finishOutput(const char *program, int status, int failureStatus);
 
 } // namespace quern

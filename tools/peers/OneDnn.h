@@ -53,7 +53,7 @@ class OneDnnPrimitive {
 public:
   ~OneDnnPrimitive();
 
-  /// oneDNN's name of its kernel: "jit:avx512_core", "ref:any".
+  /// Returns oneDNN's name for its kernel, such as "jit:avx512_core" or "ref:any".
   const std::string &implementation() const { return kernel; }
   /// Binds the caller's buffers, by argument, with the layouts of the problem's descriptors.
   Result<void> bind(const std::map<int32_t, void *> &buffers);

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Found by name. For the implementation of OneDnn.h.
+// The functions are looked up by name. Only the implementation of OneDnn.h uses this file.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PEERS_ONEDNNAPI_H

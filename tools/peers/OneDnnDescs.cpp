@@ -16,7 +16,7 @@
 
 namespace quern {
 
-/// The blob of 3.13 is oneDNN's descriptor, which equals Quern's except for the first eight bytes. Those are copied
+/// The blob of oneDNN 3.13 is its descriptor, which equals Quern's except for the first eight bytes. Those are copied
 /// from a descriptor of the same rank.
 Result<void *> OneDnnPrimitive::describeByBlob(const TensorDesc &tensor) {
   TensorDesc blob;

@@ -33,7 +33,7 @@ using GruBackward = int(void **, void *, int, int, Desc, Desc, Desc, Desc, Desc,
 using AugruBackward = int(void **, void *, int, int, Desc, Desc, Desc, Desc, Desc, Desc, Desc, Desc, Desc, Desc, Desc,
                           Desc, Desc, Desc, Desc, Desc, unsigned, Desc, Desc);
 
-/// Returns "dnnl_lstm_forward_primitive_desc_create".
+/// Returns the name of a function, such as "dnnl_lstm_forward_primitive_desc_create".
 std::string functionOf(Alg cell, std::string_view pass) {
   constexpr auto wordOf = [](Alg cell) {
     switch (cell) {

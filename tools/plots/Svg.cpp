@@ -37,7 +37,7 @@ std::string fixed(double value, int digits) {
   return text;
 }
 
-/// Returns three significant digits: "0.25", "16", "1200".
+/// Returns three significant digits, or all digits of the integer part from 100: "0.25", "16", "1200".
 std::string shortly(double value) {
   char text[48];
   std::snprintf(text, sizeof(text), value < 100 ? "%.3g" : "%.0f", value);

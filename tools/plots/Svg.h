@@ -19,7 +19,7 @@ namespace quern {
 /// Escapes text for HTML and XML.
 std::string escaped(std::string_view text);
 std::string fixed(double value, int digits = 1);
-/// Returns three significant digits: "0.25", "16", "1200".
+/// Returns three significant digits, or all digits of the integer part from 100: "0.25", "16", "1200".
 std::string shortly(double value);
 std::string textAt(double x, double y, const std::string &words, const char *anchor = "start");
 std::string lineFrom(double x1, double y1, double x2, double y2, const char *kind);
@@ -32,7 +32,7 @@ struct LogAxes {
   double y(double value) const { return bottom - (std::log10(value) - y0) / (y1 - y0) * (bottom - top); }
 };
 
-/// Returns the powers of ten on an axis, given its exponents.
+/// Returns the powers of ten from 10^from to 10^to.
 std::vector<double> decades(double from, double to);
 
 struct RoofPoint {
@@ -49,7 +49,7 @@ struct RoofLimits {
 /// Returns marks for an area of 480 x 284 units, which the caller puts into an svg element.
 std::string rooflineMarks(const RoofLimits &limits, const std::vector<RoofPoint> &points);
 
-/// Colors for a standalone picture.
+/// The style of a standalone picture, as CSS.
 extern const char *const svgStyle;
 
 } // namespace quern

@@ -57,7 +57,7 @@ char *dataOf(const Memory &memory) {
 
 namespace {
 
-/// A mapping of a memory into the program's address space, for the lifetime of the object.
+/// A mapping of a memory object into the program's address space, for the lifetime of this object.
 class Mapped {
 public:
   explicit Mapped(const Memory &memory) : memory(memory.get()) { check(quern_memory_map_data(this->memory, &data)); }

@@ -51,8 +51,8 @@ char *dataOf(const Memory &memory);
 /// A primitive with its buffers, ready to run.
 struct BoundKernel {
   BoundKernel(const Engine &engine, const BenchProblem &problem);
-  /// Fills tensors with the values that every contestant uses, also outputs, because a sum reads them. Forward computes
-  /// the workspace of a backward RNN.
+  /// Fills all tensors with the values that every contestant uses, including outputs, because a sum reads them. Forward
+  /// computes the workspace of a backward RNN.
   void fill(const Engine &engine, const BenchProblem &problem) const;
   void run(const Stream &stream) const;
 

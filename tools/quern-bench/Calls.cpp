@@ -19,7 +19,7 @@ namespace quern::bench {
 namespace {
 
 constexpr int callsOfASample = 1000;
-constexpr const char *fairPeer = "onednn-3.2"; ///< the peer of the drop-in in docs/performance.md
+constexpr const char *fairPeer = "onednn-3.2"; ///< the peer with which docs/performance.md compares the drop-in
 
 constexpr const char *callNames[] = {
     "softmax descriptor",          "softmax primitive",

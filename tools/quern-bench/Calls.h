@@ -3,9 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Times descriptors, cached primitives, and executions of tensors so small that the call dominates: through Quern's own
-// interface, the drop-in's and genuine oneDNN's, by the same code, which only has the addresses of each library's
-// functions.
+// Times descriptors, cached primitives, and executions of tensors so small that the call dominates. The same code calls
+// Quern's own interface, the drop-in and genuine oneDNN through the addresses of their functions.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_BENCH_CALLS_H

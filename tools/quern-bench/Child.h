@@ -26,7 +26,7 @@ public:
   Child(const Child &) = delete;
   Child &operator=(const Child &) = delete;
 
-  /// Writes one line and returns the line that the process answers. Throws std::runtime_error if the process has
+  /// Writes one line and returns the line with which the process answers. Throws std::runtime_error if the process has
   /// terminated.
   std::string ask(const std::string &request);
   /// Returns the next line of its output.

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Read from the object file, because the size that the library reports is rounded to pages.
+// The size is read from the object file, because the size that the library reports is rounded to pages.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_BENCH_CODESIZE_H

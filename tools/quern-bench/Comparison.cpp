@@ -22,7 +22,7 @@ namespace {
 
 /// Minimum duration of a sample, long enough that the clock's resolution does not matter.
 constexpr double sampleNs = 20000;
-/// Slower problems are run fewer times.
+/// Time of a call in ns above which a problem is run only `slowRuns` times.
 constexpr double slowNs = 100e6;
 constexpr int slowRuns = 5;
 

@@ -28,7 +28,7 @@ inline constexpr int rounds = 5;
 struct Measurement {
   std::vector<double> ns; ///< times of the samples, in order; empty if refused
   std::string refusal;    ///< reason if `ns` is empty
-  std::string kernel;     ///< the implementation's name of the kernel that ran
+  std::string kernel;     ///< the implementation's name for the kernel that ran
 
   bool done() const { return !ns.empty(); }
   double minimum() const;
@@ -55,9 +55,9 @@ struct Settings {
   std::string baseline;           ///< quern-bench of another build of Quern; empty: none
 };
 
-/// Compared with a function in MLIR: the Quern primitive that computes the same.
+/// Contestant for functions in MLIR: the Quern primitive that computes the same.
 inline constexpr const char *primitiveName = "primitive";
-/// The kernel of the problem's family, in which all sizes are open.
+/// Contestant: the kernel of the problem's family, in which all sizes are open.
 inline constexpr const char *familyName = "family";
 /// These two, and the peers that tools/peers.sh can install.
 inline const std::vector<std::string> peerNames = {"onednn-3.13", "onednn-3.2",   "onnxruntime", "jax",     "torch",
@@ -65,7 +65,7 @@ inline const std::vector<std::string> peerNames = {"onednn-3.13", "onednn-3.2", 
 /// Names of the contestant that is always present, and of the copy, which is absent only if a device is measured.
 inline constexpr const char *quernName = "quern", *copyName = "copy";
 inline constexpr const char *openClName = "intel-opencl";
-/// Another build of Quern.
+/// Contestant: another build of Quern.
 inline constexpr const char *baselineName = "baseline";
 
 /// Command and environment that start the process of a contestant.

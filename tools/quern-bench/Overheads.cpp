@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Each measurement checks with quern_primitive_get_info that it timed the named origin.
+// Measurements of creations check with quern_primitive_get_info() that the kernel has the origin that the row names.
 //
 //===----------------------------------------------------------------------===//
 #include "Overheads.h"
@@ -58,7 +58,7 @@ void requireOrigin(const Primitive &primitive, quern_origin_t origin) {
     throw std::runtime_error("the origin of a kernel is not the measured one: " + std::to_string(info.origin));
 }
 
-/// Evicts all primitives.
+/// Evicts all kernels from the memory cache.
 void clearMemoryCache() {
   int capacity = 0;
   check(quern_get_primitive_cache_capacity(&capacity));
@@ -121,7 +121,7 @@ std::vector<Compilation> measureCompilations(const Engine &engine, const std::ve
   return found;
 }
 
-/// Returns the rows over all problems of one primitive; those of compilation are computed from the problems' medians.
+/// Returns the rows that summarize all problems of one primitive, from their medians and code sizes.
 std::vector<Overhead> summarizeKind(const ProblemKind &kind, const std::vector<Compilation> &compilations) {
   Samples compileNs, codeKib, callNs;
   PromisedBounds bounds;
@@ -163,7 +163,8 @@ std::string artifactForOtherCaches(const char *line) {
   return compileFor(line, std::string(Target::host().name()) + ":l1=31,l2=1000,l3=30000");
 }
 
-/// Returns a pack with that artifact and 3,000 unused ones for each of its target, this machine, and a smaller target.
+/// Returns a pack with this artifact, and 3,000 unused ones for each of three targets: its own, this machine's and a
+/// smaller one.
 std::string makeFullPack(const std::string &wanted) {
   Result<Artifact> artifact = Artifact::parse(wanted);
   if (!artifact)
@@ -182,8 +183,8 @@ std::string makeFullPack(const std::string &wanted) {
   return *pack;
 }
 
-/// Returns the times to create a primitive from a kernel in a pack, and their difference to creating it from the same
-/// bytes as a blob, without a search. The kernel is found for the second of the searched targets.
+/// Returns the times to create a primitive from a kernel in a pack, and their excess over the median time to create it
+/// from the same bytes as a blob, without a search. The kernel is found for the second of the searched targets.
 std::pair<Samples, Samples> timePackHits(const Engine &engine) {
   const PrimitiveDesc desc = createPrimitiveDesc(engine, firstProblem);
   const std::string blob = artifactForOtherCaches(firstProblem), pack = makeFullPack(blob);

@@ -71,7 +71,7 @@ std::vector<std::pair<std::string, std::map<std::string, Spread>>> spreadsOf(con
   return families;
 }
 
-/// Returns 1, 2 and 5 times the powers of ten within the axis; only the powers if there are many.
+/// Returns 1, 2 and 5 times the powers of ten within the axis; only the powers if it has more than four decades.
 std::vector<double> ticksOf(const LogAxes &axes) {
   std::vector<double> values;
   for (const double power : decades(std::floor(axes.x0), std::floor(axes.x1)))

@@ -14,11 +14,12 @@
 
 namespace quern::bench {
 
-/// Returns the geometric mean of the ratios, and their range, for each family and peer.
+/// Returns a picture of the geometric mean and the range of the ratios, for each family and peer.
 std::string plotRatios(const Report &report);
-/// Returns times from a hit in memory to a compilation: medians and ranges.
+/// Returns a picture of the times from a hit in memory to a compilation: medians and ranges.
 std::string plotLadder(const std::vector<Overhead> &overheads);
-/// Returns the problems below the limits of this machine, one thread. Problems without arithmetic are left out.
+/// Returns a picture of the problems below the limits of this machine on one thread. Problems without arithmetic are
+/// left out.
 std::string plotRoofline(const Report &report);
 
 } // namespace quern::bench

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Times from before a program is started to its first result, without the end of `main`.
+// A time is from before a program is started until it prints its first result; the end of the process is not included.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_BENCH_PROCESSES_H

@@ -69,7 +69,7 @@ const Measurement *find(const Row &row, const std::string &name) {
   return found != row.results.end() && found->second.done() ? &found->second : nullptr;
 }
 
-/// Returns true if oneDNN used its reference code for the problem.
+/// Returns true if `peer` is a oneDNN that used its reference code for the problem.
 bool isLeftToReference(const Row &row, const std::string &peer) {
   const Measurement *theirs = peer.starts_with("onednn") ? find(row, peer) : nullptr;
   return theirs && theirs->isReference();
@@ -89,9 +89,9 @@ bool isLeftToReference(const Row &row, const Settings &settings) {
 
 /// The rows that a line of the table of means covers.
 struct Selection {
-  std::string title, family, group; ///< one of the two is empty
-  /// Only rows for which oneDNN uses its reference code, or only others. The column of one oneDNN considers only that
-  /// one, all other columns consider every oneDNN.
+  std::string title, family, group; ///< either `family` or `group` is empty
+  /// True: only rows for which oneDNN uses its reference code; false: only others; absent: all. The column of a oneDNN
+  /// considers only that one, all other columns consider every oneDNN.
   std::optional<bool> reference = std::nullopt;
 
   bool holds(const Row &row) const {

@@ -30,7 +30,7 @@ struct Ratio {
 std::optional<Ratio> ratioTo(const Row &row, const std::string &peer);
 std::optional<Ratio> ratioToBestOneDnn(const Row &row, const Settings &settings);
 
-/// Returns the machine, the library and the date, one line each.
+/// Returns one line with the processor, the library's version and the date.
 std::string describeMachine();
 /// Returns one table of problems, and one of geometric means for each family and each group.
 std::string describeComparison(const Report &report);

@@ -31,7 +31,7 @@ constexpr const char *recurrentLine =
     "rnn fwd_i cell=lstm direction=left2right src_layer=f32:3x2x128:abc weights_layer=f32:1x1x128x4x128:abcde "
     "weights_iter=f32:1x1x128x4x128:abcde bias=f32:1x1x4x128:abcd dst_layer=f32:3x2x128:abc";
 
-/// Writes a pack of one family.
+/// Writes a pack with the kernel of a problem's family and returns its path.
 std::string writeFamily(const std::string &line, const TemporaryFolder &folder) {
   const Target &host = Target::host();
   const std::optional<Family> family = familyOf(BenchProblem::parse(line).verified, host);

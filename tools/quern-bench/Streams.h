@@ -37,11 +37,11 @@ struct StreamSettings {
 /// Measures the streams, one contestant after the other. Throws std::runtime_error.
 std::vector<StreamRow> measureStreams(const StreamSettings &settings);
 
-/// Tables of median, 99th percentile, worst and total.
+/// Returns a table of the number of calls, the median, the 99th and 99.9th percentile, the maximum and the total.
 std::string describeStreams(const std::vector<StreamRow> &rows);
 
-/// Returns packs of families like those of an installed package, for QUERN_PACKS. Throws std::runtime_error if they
-/// were not built.
+/// Returns the paths of packs of families like those of an installed package, for QUERN_PACKS. Throws
+/// std::runtime_error if they were not built.
 std::string builtFamilies();
 
 } // namespace quern::bench

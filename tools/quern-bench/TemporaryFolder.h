@@ -14,7 +14,7 @@ namespace quern::bench {
 
 class TemporaryFolder {
 public:
-  /// Throws std::runtime_error.
+  /// Creates the folder. Throws std::runtime_error if that fails.
   TemporaryFolder() {
     std::string pattern = (std::filesystem::temp_directory_path() / "quern-bench-XXXXXX").string();
     if (!mkdtemp(pattern.data()))

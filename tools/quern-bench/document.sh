@@ -15,7 +15,7 @@ bench=build/release/bin/quern-bench
 
 measured=$(mktemp)
 trap 'rm -f "$measured" "$measured.desc"' EXIT
-# The named problems are the first paragraph of lines.
+# The named problems are those before the first blank line that follows a problem.
 named=$(awk '/^reorder/ { seen = 1 } seen && /^$/ { print NR; exit }' test/problems/reorder-bench.desc)
 {
   sed '/<!-- measured -->/q' docs/performance-tables.md

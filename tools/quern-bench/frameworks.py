@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Measures overhead and speed of Quern within Python, JAX and PyTorch: a table for each, against the framework's own.
+"""Measures overhead and speed of Quern within Python, JAX and PyTorch, and compares it with the frameworks' functions.
 
   frameworks.py [--only=numpy,jax,torch] [--threads=N] [--seconds=N] [--quick] [--busy]
 
@@ -96,7 +96,7 @@ def numpy_calls(options):
     import subprocess
     seconds = min(float(subprocess.run([sys.executable, "-c", fresh_process], check=True, capture_output=True,
                                        text=True).stdout) for _ in range(5))
-    print(f"| import quern, NumPy there | {show(seconds)} | | | |")
+    print(f"| import quern, with NumPy already imported | {show(seconds)} | | | |")
     # A shape that is new to a process whose package has packs of families.
     program = """
 import time, numpy, quern
@@ -137,8 +137,8 @@ def jax_calls(options):
         row(what, *best, f"{show(cold)}, {show(warm)}; {show(scanned)}")
         return best[1] / best[0], (scanned / cold, scanned / warm)
     _, shortest = min((compile(quern.jax.softmax, jnp.zeros((1, 4))) for _ in range(3)), key=lambda made: made[1])
-    print(f"Compiled in: kernels in no cache, kernels in one; the other. A program of one call whose kernel is there "
-          f"is compiled in {show(shortest)}.\n")
+    print(f"Compiled in: kernels in no cache, kernels in one; the other. A program of one call whose kernel is in "
+          f"a cache is compiled in {show(shortest)}.\n")
     x = jnp.zeros((1, 4))
     identity = jax.jit(lambda x: x + 1)
     best = measure([lambda f=f: f(x).block_until_ready() for f in (jax.jit(quern.jax.softmax), identity)],

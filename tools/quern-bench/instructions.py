@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Counts the instructions that kernels execute per element of dst, for AArch64 and for x86 of equal vector width.
 
-  instructions.py QUERN [--problems FILE] [--pairs neon:sse42,sve:vl=256/avx2] [--most 1.2]
+  instructions.py QUERN [--problems FILE] [--pairs neon/sse42,sve:vl=256/avx2] [--most 1.2]
 
 QUERN is the command `quern`. Each kernel is linked with a program that calls it on zeros. For AArch64 the program runs
 in QEMU's user mode, which logs each instruction; for x86 it is single-stepped on this machine. Only instructions of the
@@ -38,7 +38,7 @@ def architecture(target):
 
 
 def elements(line):
-    """Returns the number of elements of the last tensor that is named dst."""
+    """Returns the number of elements of the first tensor whose name ends in dst."""
     dims = re.search(r"dst=[^:]*:([\dx]+)", line).group(1)
     product = 1
     for dim in dims.split("x"):
@@ -47,7 +47,7 @@ def elements(line):
 
 
 def driver(program, arch):
-    """Returns the source of a program, without libraries, that makes the calls of each step once."""
+    """Returns the source of a program without libraries that calls the kernel of each step once."""
     if program["loops"]:
         raise ValueError("its program has loops")
     text = ["typedef struct { void *const *buffers; void *scratch, *shared; const long *sizes; } Args;"]

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The command line. With `--serve` the program starts itself as one contestant.
+// The command line. The program starts itself with `--serve` for contestants written in C++.
 //
 //===----------------------------------------------------------------------===//
 #include "Api.h"
@@ -48,7 +48,7 @@ struct Options {
 };
 
 void declare(CLI::App &app, Options &options) {
-  app.add_option("--threads", options.threads, "Numbers of threads, each for a separate comparison (default: 1,2)")
+  app.add_option("--threads", options.threads, "Numbers of threads, each for a separate comparison (default: 1)")
       ->delimiter(',')
       ->check(CLI::Range(1, 256));
   std::vector<std::string> peers = peerNames;

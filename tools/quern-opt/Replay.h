@@ -40,7 +40,7 @@ struct KernelInfo {
     int64_t byteOffset = 0;
   };
   struct ReplayStep {
-    size_t symbol = 0; ///< into `symbols`
+    size_t symbol = 0; ///< index into `symbols`
     int64_t iterations = 0;
     llvm::SmallVector<StepBuffer, 4> buffers;
   };

@@ -20,7 +20,7 @@ namespace quern {
 /// Medians; times of one execution on one thread.
 struct ProblemTiming {
   std::string peak;                                              ///< name of the peak
-  double scheduleMs = 0, lowerMs = 0, codegenMs = 0;             ///< times of the stages in a warm context
+  double scheduleMs = 0, lowerMs = 0, codegenMs = 0;             ///< CPU times of the stages in a warm context
   double ns = 0, operations = 0, peakPerNs = 0, shareOfPeak = 0; ///< operations: two for each multiply-add of a product
   std::string text() const;                                      ///< two lines
 };

@@ -20,7 +20,7 @@
 namespace quern {
 namespace {
 
-constexpr int flushMs = 10'000; // time limit of commands that fill caches
+constexpr int flushMs = 10'000; // maximum time in ms for which a command waits for the remote cache at its end
 
 struct CacheOptions {
   std::string directory, name, file, server;
@@ -243,7 +243,7 @@ int clearFiles(const CacheOptions &options) {
   return exitOk;
 }
 
-/// Prints one line if a remote cache was queried or received kernels.
+/// Waits until pending kernels are stored, then prints one line if a remote cache was queried or received kernels.
 void printRemoteStatistics() {
   quern_remote_statistics_t remote{};
   if (quern_flush_remote_cache(flushMs) != quern_success || quern_get_remote_statistics(&remote) != quern_success)

@@ -32,8 +32,8 @@ struct RemoteOptions {
   std::vector<std::string> targets;
 };
 
-/// Returns the path next to libquern, unless the environment names another one. The command never changes its working
-/// directory.
+/// Returns the path of libquern-remote: next to libquern, unless the environment names another one. The command never
+/// changes its working directory.
 Result<std::string> remoteLibrary() {
   constexpr const char *name = "libquern-remote.so.0";
   if (const char *path = secure_getenv("QUERN_REMOTE_LIBRARY"); path && *path) {

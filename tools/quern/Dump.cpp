@@ -32,7 +32,7 @@ struct StageOutput {
   const char *stage;
   quern_code_form_t form;
   const char *file;
-  bool isText; ///< true for text; bytes are only written to files
+  bool isText; ///< true for text; binary forms are only written to files
   bool isForCpu = true, isForDevice = true;
   const char *traced = ""; ///< name of the stage in a trace; "": it has none
 };
@@ -67,7 +67,8 @@ Result<void> dumpOne(const StageOutput &output, const DumpOptions &options, cons
   return writeOutput("-", bytes);
 }
 
-/// On standard output codegen is only assembly; LLVM IR is shown with --stage=all and written with -o.
+/// Returns true if a form is requested and exists for the target. On standard output, --stage=codegen prints only
+/// assembly; LLVM IR is printed with --stage=all and written with -o.
 bool isWanted(const StageOutput &output, const DumpOptions &options, const Target &target) {
   if (!(target.isCpu() ? output.isForCpu : output.isForDevice))
     return false;
@@ -87,8 +88,8 @@ Result<PageKernel> traced(const std::string &line, const std::string &target, bo
   return kernel;
 }
 
-/// Returns the kernel of a `--compare` value: a value with spaces is a line, a file that ends in .mlir is a function,
-/// and others are targets.
+/// Returns the kernel of a `--compare` value: a value with ".mlir" is a function, another value with a space is a line,
+/// and all others are targets.
 Result<PageKernel> tracedComparison(const std::string &other, const std::string &line, const DumpOptions &options) {
   if (other.find(".mlir") != std::string::npos) {
     Result<std::string> function = lineOfMlir(other, options.given.allowNaive);
@@ -98,7 +99,7 @@ Result<PageKernel> tracedComparison(const std::string &other, const std::string 
   return isLine ? traced(other, options.target, options.isMeasured) : traced(line, other, options.isMeasured);
 }
 
-/// Writes all stages with their origins, as a page or as JSON; several kernels are an array.
+/// Writes all stages with their origins as a page or as JSON, in which several kernels form an array.
 Result<void> dumpTrace(const std::string &line, const DumpOptions &options) {
   std::vector<PageKernel> kernels;
   QUERN_ASSIGN_OR_RETURN(PageKernel first, traced(line, options.target, options.isMeasured));

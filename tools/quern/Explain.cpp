@@ -38,8 +38,8 @@ std::string layoutOf(const TensorDesc &desc) {
   return text;
 }
 
-/// Returns the reason for a tensor's layout. `any` copies the layout of the previous tensor in the problem; an operand
-/// of a post-op has no previous tensor.
+/// Returns the reason for a tensor's layout. For `any`, dst, diff_dst and diff_src get the order of dims of another
+/// tensor; other tensors are row-major or packed.
 const char *layoutReason(const ParsedProblem &problem, const ArgumentInfo &argument) {
   if (!problem.wasAny(argument.name))
     return "given";

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The step of a line is that of the first line of `emit` among its origins.
+// A line has the step of its first origin that has one.
 //
 //===----------------------------------------------------------------------===//
 #include "Locations.h"
@@ -38,7 +38,7 @@ Steps stepsOf(const nlohmann::json &stage, const std::map<std::string, Steps> &k
   return steps;
 }
 
-/// Returns "schedule:12,15 ", or "".
+/// Returns the origins of a 0-based line, such as "schedule:12,15 "; "" if it has none.
 std::string placesOf(const nlohmann::json &stage, size_t line) {
   if (!stage.contains("of") || line >= stage["origins"].size() || stage["origins"][line].empty())
     return "";

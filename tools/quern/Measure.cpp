@@ -21,7 +21,7 @@
 namespace quern {
 namespace {
 
-constexpr int64_t memoryBytes = int64_t(256) << 20; ///< more than caches hold
+constexpr int64_t memoryBytes = int64_t(256) << 20; ///< bytes of a copy that no cache can hold
 constexpr double seconds = 0.3;
 
 nlohmann::json &stageOf(nlohmann::json &trace, const char *name) {
@@ -31,7 +31,7 @@ nlohmann::json &stageOf(nlohmann::json &trace, const char *name) {
   return trace["stages"].back();
 }
 
-/// Returns the innermost loop around a line of the schedule.
+/// Returns the index of the innermost loop around a line of the schedule.
 std::optional<size_t> loopAround(const nlohmann::json &loops, int64_t line) {
   std::optional<size_t> found;
   for (size_t at = 0; at < loops.size(); ++at)
@@ -65,7 +65,7 @@ public:
       base = reinterpret_cast<uint64_t>(entries.front()) - static_cast<uint64_t>(begin);
   }
 
-  /// Returns 0 for other code.
+  /// Returns the 1-based line of the instruction at an address; 0 for other code.
   int64_t lineAt(uint64_t address) const {
     constexpr uint64_t longest = 15; // bytes of the longest instruction
     if (lines.empty() || !base || address < base || address - base > lines.rbegin()->first + longest)
@@ -155,7 +155,7 @@ Result<Kernel> kernelOf(const Device &device, const ParsedProblem &problem) {
   return Kernel::createFrom(device, problem.text, artifact);
 }
 
-/// Returns the system's name of the processor.
+/// Returns the operating system's name for the processor.
 std::string modelName() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);)

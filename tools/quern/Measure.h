@@ -16,7 +16,7 @@ namespace quern {
 /// Fails if the machine cannot run the target or if sizes are open.
 Result<void> measureInto(nlohmann::json &trace, const ParsedProblem &problem);
 
-/// Returns LLVM's name of this machine's processor if traces have estimates for it; otherwise "".
+/// Returns LLVM's name for this machine's processor if traces have estimates for it; otherwise "".
 std::string processorName();
 
 } // namespace quern

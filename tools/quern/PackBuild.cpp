@@ -109,7 +109,7 @@ private:
     exitCode = moreSerious(exitCode, reportError({error.status, concat("for ", target, ": ", error.message)}));
   }
 
-  /// Returns the job of a function's kernel if the function was read and its kernel exists; otherwise nothing.
+  /// Returns the job of a function's kernel; nothing if the function has not been read yet.
   Result<std::optional<PackJob>> kernelOfFunction(const PackJob &job) {
     std::optional<DiskCache::Hit> read = work.lookup(job.key);
     if (!read)
@@ -162,7 +162,8 @@ private:
     return {};
   }
 
-  /// Appends the artifact of a job, under the name that the job gives it; nothing if it could not be compiled.
+  /// Appends the artifact of a job, with the job's line as its problem; for a function, the function as read and its
+  /// kernel. Appends nothing if it could not be compiled.
   Result<void> collect(const PackJob &job, std::vector<std::string> &artifacts) {
     std::optional<DiskCache::Hit> hit = work.lookup(job.key);
     if (!hit)

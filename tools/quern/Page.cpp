@@ -32,7 +32,7 @@ struct Column {
 
 /// Notes on lines of assembly, by 1-based line number.
 struct LineNotes {
-  std::map<int64_t, std::string> kinds;  ///< class
+  std::map<int64_t, std::string> kinds;  ///< CSS class
   std::map<int64_t, std::string> titles; ///< tooltip
   std::map<int64_t, int64_t> samples;
   int64_t allSamples = 0;

@@ -29,7 +29,7 @@ std::string listOf(const nlohmann::json &names) {
   return text;
 }
 
-/// Returns "reads 192 bytes by 3 loads, 3 operations (48 flops)".
+/// Returns the work of an iteration, such as "reads 192 bytes by 3 loads, 3 operations (48 flops)".
 std::string workOf(const nlohmann::json &loop) {
   auto number = [&](const char *key) { return loop[key].get<int64_t>(); };
   std::string text;
@@ -43,7 +43,7 @@ std::string workOf(const nlohmann::json &loop) {
   return text;
 }
 
-/// Returns the number of values in registers, the arguments, and the bytes and flops of all iterations.
+/// Returns in words the number of values in registers, the arguments, and the bytes and flops of all iterations.
 std::string keptOf(const nlohmann::json &loop) {
   std::string text;
   auto add = [&](const std::string &what) { text += (text.empty() ? "" : "; ") + what; };

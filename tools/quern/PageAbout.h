@@ -13,11 +13,12 @@ namespace quern {
 /// program.
 std::string aboutOf(const PageKernel &kernel, size_t number);
 
-/// Numbers with units: "1.5 KiB", "12.3 us".
+/// These functions return a number with a unit, such as "1.5 KiB" or "12.3 us".
 std::string bytesText(double bytes);
 std::string timeText(double ns);
 
-/// Pictures, as SVG. `place` is the prefix of links to lines of the schedule, without the line number.
+/// These functions return a picture as SVG. `place` is the prefix of links to lines of the schedule, without the line
+/// number.
 std::string rooflineOf(const nlohmann::json &measured, const std::string &place);
 std::string programPictureOf(const nlohmann::json &trace);
 

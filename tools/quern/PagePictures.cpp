@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// SVG inline: colors come from the page, texts can be searched, and each mark has its meaning as title.
+// The SVG is inline, so its colors come from the page and its texts can be searched. The title of each mark explains
+// it.
 //
 //===----------------------------------------------------------------------===//
 #include "PageAbout.h"

@@ -67,12 +67,12 @@ struct RunReport {
   std::string pack;              ///< pack of the kernel; empty if it is from no pack
   Timing timing;
   int64_t bytes = 0;
-  int64_t operations = 0;    ///< in products of matrices; 0: none, or unknown
+  int64_t operations = 0;    ///< number of operations in products of matrices; 0: none, or unknown
   bool isOfIntegers = false; ///< true if the factors of the products are integers
   bool wasChecked = false;
   Verdict verdict;
   std::string verdictText, strayWrites;
-  GuardedSide side = GuardedSide::End; ///< side that the verdict is about
+  GuardedSide side = GuardedSide::End; ///< guarded side of the execution that the verdict is about
 
   int exitCode() const {
     if (error.status != Status::Success)

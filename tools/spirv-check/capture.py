@@ -117,7 +117,7 @@ class Driver:
             self.call(destroy, what)
 
     def take(self, spirv):
-        """Returns whether the device has the properties that the module requires."""
+        """Builds a module and records launches of its kernels; returns False if the device lacks a requirement."""
         read = module.read(spirv)
         kernels = read.kernels
         if read.has_f64 or any(k.group and k.group[0] > self.max_group for k in kernels):  # no product here has f64

@@ -12,7 +12,7 @@ _OP_INT, _OP_FLOAT, _OP_VECTOR, _OP_ARRAY, _OP_STRUCT, _OP_POINTER = 21, 22, 23,
 _OP_CONSTANT, _OP_CONSTANT_NULL, _OP_FUNCTION, _OP_PARAMETER, _OP_FUNCTION_END, _OP_CALL = 43, 46, 54, 55, 56, 57
 _OP_VARIABLE, _OP_LOAD, _OP_STORE, _OP_EXTRACT, _OP_DECORATE, _OP_BARRIER, _OP_SWITCH = 59, 61, 62, 81, 71, 224, 251
 _CAPABILITY_FLOAT64, _CAPABILITY_DEVICE_ENQUEUE = 10, 19
-# Groups, GroupNonUniform*, Intel's; not the capability that only fixes sizes
+# Capabilities that use sub-groups: Groups, GroupNonUniform* and Intel's, without the one that only fixes sizes.
 _SUB_GROUP_CAPABILITIES = {18, 4423, 5568, 5569} | set(range(61, 69))
 _SUB_GROUP_BUILTINS = set(range(36, 42))  # SubgroupSize to SubgroupLocalInvocationId
 # Operands that are ids in instructions with literals; in all other instructions every word counts.

@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Runs a kernel in oclgrind, which reports data races and accesses outside of buffers. It supports no sub-groups."""
+"""Runs a kernel in oclgrind, which reports data races and accesses outside of buffers but lacks sub-groups."""
 
 import os
 import re

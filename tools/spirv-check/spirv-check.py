@@ -139,7 +139,7 @@ def check_races(spirv, read, launches):
 
 
 def at_once(function, items):
-    """Returns function(item) of each, in order. Runs one per CPU at a time; the work is done by other processes."""
+    """Returns function(item) for each item, in order. Runs one per CPU at a time; other processes do the work."""
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         return list(pool.map(function, items))
 
@@ -175,7 +175,7 @@ def read_list(path, only):
 
 
 def check_module(path, what, checks, launches, tally):
-    """Runs all checks except the capture. Returns whether the module can be read."""
+    """Runs the requested checks except the capture. Returns whether the module can be read."""
     with open(path, "rb") as file:
         spirv = file.read()
     try:

@@ -20,7 +20,7 @@ Result<std::string> takeBlob(OwnedBlob blob) {
   return std::string(static_cast<const char *>(data), size);
 }
 
-/// Returns true if a dim of a tensor is open.
+/// Returns true if a dim, a stride or the offset of a tensor is open.
 bool hasRuntimeDims(const_quern_memory_desc_t md) {
   TensorDesc desc;
   size_t size = sizeof(desc);
@@ -90,7 +90,7 @@ Result<Kernel> Kernel::make(const Device &device, const std::string &line, const
   return kernel;
 }
 
-/// Returns the device's engine, except for a tensor that a reorder reads from or writes to the CPU.
+/// Returns the engine of an argument: the device's engine, or the engine of one side of a reorder.
 quern_engine_t Kernel::engineOf(int32_t argument) const {
   quern_engine_t engine = device->engine();
   if (argument == QUERN_ARG_SRC || argument == QUERN_ARG_DST) {
@@ -110,7 +110,8 @@ Result<bool> Kernel::isOnHost(int32_t argument) const {
   return kind == quern_cpu;
 }
 
-/// Merges host ranges that share bytes or touch, so arguments have the same relative addresses on the device.
+/// Allocates device memory for the buffers. Host ranges that share bytes or touch are merged, so their arguments have
+/// the same relative addresses on the device.
 Result<void> Kernel::placeOnDevice(const std::map<int32_t, BoundBuffer> &buffers) {
   std::vector<Copy> ranges;
   for (const auto &[argument, buffer] : buffers) {

@@ -22,7 +22,7 @@
 
 namespace quern {
 
-/// Owns any handle of the C API.
+/// Destroys a handle of the C API; for Owned.
 template <typename Handle, quern_status_t (*destroy)(Handle)> struct HandleDeleter {
   using pointer = Handle;
   void operator()(Handle handle) const { (void)destroy(handle); }
@@ -84,7 +84,7 @@ public:
 
 private:
   static Result<Kernel> make(const Device &device, const std::string &line, const std::string *artifact);
-  /// The device's copy of a host buffer.
+  /// A range of host memory and its copy on the device.
   struct Copy {
     quern_memory_t memory;
     char *data;

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view magic("\x93NUMPY", 6);
 constexpr size_t maxHeaderBytes = 65536;
-constexpr size_t maxRank = 32; // NumPy's limit up to 1.x
+constexpr size_t maxRank = 32; // the limit of NumPy 1.x
 
 /// Parses the dict literal from left to right and keeps the first error.
 class HeaderParser {

@@ -22,7 +22,7 @@ namespace quern {
 /// A parsed file. `data` points into the bytes that were parsed.
 struct NpyArray {
   char kind = 0;     ///< NumPy's kind letter: f, i, u, V
-  int itemBytes = 0; ///< little-endian
+  int itemBytes = 0; ///< bytes of an element, which is little-endian
   bool fortranOrder = false;
   std::vector<int64_t> shape;
   std::string_view data;
@@ -39,8 +39,8 @@ Result<void> copyNpyTo(const NpyArray &array, const TensorDesc &desc, void *buff
 /// Returns the file contents for a tensor, in C order.
 Result<std::string> writeNpy(const TensorDesc &desc, const void *buffer);
 
-/// Returns NumPy's descr of an element type: "<f4", "<u2" for bf16, "|u1" for u8 and f8; null for types narrower than a
-/// byte.
+/// Returns NumPy's descr of an element type: "<f4", "<u2" for bf16, "|u1" for u8, f8 and e8m0; null for types that
+/// files cannot have, such as 4-bit types.
 const char *npyTypeOf(DataType type);
 
 } // namespace quern

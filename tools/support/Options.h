@@ -34,7 +34,7 @@ public:
   Option showDefault();
   /// Lets commas separate the values of a list.
   Option commas();
-  /// Lets each occurrence of a list option accept only one argument.
+  /// Limits each occurrence of a list option to one argument.
   Option oneArgument();
   Option choices(const std::vector<std::string> &names);
   Option range(int min, int max);
@@ -62,7 +62,7 @@ public:
   Option option(const std::string &names, std::vector<int> &values, const std::string &help);
   Option option(const std::string &names, std::vector<int64_t> &values, const std::string &help);
   Option flag(const std::string &names, bool &value, const std::string &help);
-  /// Called during parsing if the subcommand is given, after all of its variables are set.
+  /// Sets the function that parsing calls if the subcommand is given, after all of its variables are set.
   void callback(std::function<void()> action);
 
 protected:

@@ -53,8 +53,8 @@ struct GivenProblem {
   void addTo(Command &command);
   Result<std::string> read() const;
 };
-/// Returns the text form of the same function as an oracle: with additional arguments for error bounds after its own,
-/// or in the function's own arithmetic.
+/// Returns the text form of a function's oracle. With `hasErrors` it takes two more buffers for the error bounds of
+/// each output; otherwise it computes in the function's own arithmetic.
 std::string oracleOf(const PrimitiveDesc &desc, bool hasErrors);
 
 /// Returns the line with each `?` replaced by a size, from left to right; a single size replaces all of them. Fails

@@ -43,7 +43,7 @@ bool areUnchanged(const TensorDesc &desc, const char *before, const char *data, 
   return std::memcmp(data + first * size, before + first * size, count * size) == 0;
 }
 
-/// Allocating more would not fail, but make the machine swap.
+/// Fails if the tensors exceed the machine's memory. Their allocation would not fail, but the machine would swap.
 Result<void> checkMemory(const VerifiedProblem &verified) {
   double needed = 0,
          present = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
@@ -57,7 +57,7 @@ Result<void> checkMemory(const VerifiedProblem &verified) {
 
 } // namespace
 
-/// In place, results share the buffer of a source, except the mask of dropout.
+/// Returns true if an argument shares the buffer of an input: in place, every output except the mask of dropout.
 bool ProblemData::liesOnInput(const ArgumentInfo &info) const {
   return options.inPlace && info.isOutput && info.index != arg::dropoutMask;
 }
@@ -66,8 +66,8 @@ Placement ProblemData::placementOf(const TensorDesc &desc) const {
   return {options.guarded, options.isTimed ? 64 : elementBytes(desc), options.misalignment * elementBytes(desc)};
 }
 
-/// A scratchpad may have any address. At its end it gets the worst one: one byte past a cache line, adjacent to the
-/// page.
+/// A scratchpad may have any address. If the page at its end is guarded, it starts at the worst one: one byte past a
+/// multiple of 64.
 Placement ProblemData::scratchpadPlacement() const {
   return options.guarded == GuardedSide::End ? Placement{GuardedSide::End, 1, 1} : Placement{GuardedSide::Beginning};
 }
@@ -360,7 +360,7 @@ std::vector<ProblemData::Place> ProblemData::placesOf(const TensorDesc &desc) {
     forEachElement(padded, [&](int64_t, int64_t offset) { places[static_cast<size_t>(offset)] = Place::Padding; });
   }
   forEachElement(desc, [&](int64_t, int64_t offset) { places[static_cast<size_t>(offset)] = Place::Element; });
-  if (desc.extras.flags != 0) { // compensation, only after bytes, starts at a multiple of 4 and is checked as a result
+  if (desc.extras.flags != 0) { // compensation follows 8-bit elements at a multiple of 4 bytes; checked as a result
     TensorDesc alone = desc;
     alone.extras = TensorExtras();
     for (size_t i = static_cast<size_t>((alone.bytes() + 3) / 4 * 4); i < places.size(); ++i)
@@ -399,7 +399,7 @@ std::string ProblemData::strayWritesInto(const Slot &slot) const {
   const TensorDesc &desc = slot.info.desc;
   for (const Run &run : slot.strays) {
     bool isPadding = run.place == Place::Padding;
-    // A function that writes a part of half bytes keeps the elements that share its last byte.
+    // A function in MLIR that updates a tensor of 4-bit elements may keep the unused half of the last byte.
     const bool mayStay = isPadding && slot.info.isUpdated && problem->desc().kind() == PrimitiveKind::Mlir && before;
     auto areRight = [&](size_t first, size_t count) {
       if (mayStay && areUnchanged(desc, before, data, first, count))

@@ -109,8 +109,9 @@ GuardedBuffer makeBuffer(int64_t bytes) {
   return buffer;
 }
 
-/// Like in trained networks, the products of a channel's inputs and weights sum to a magnitude of about 1. Larger sums
-/// would saturate all gates and make states so small that multiplications take about a hundred cycles.
+/// Returns the standard deviation of an argument's random values. Weights of RNNs are scaled by the number of inputs,
+/// so sums of products do not grow with it. Larger sums would saturate all gates and make states so small that
+/// multiplications take about a hundred cycles.
 static double deviationOf(const ArgumentInfo &argument) {
   DataType type = argument.desc.dataType;
   if (bitsOf(type) == 8 && !isFloating(type))

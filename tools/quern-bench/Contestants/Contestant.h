@@ -33,11 +33,11 @@ namespace quern::bench {
 class Contestant {
 public:
   virtual ~Contestant() = default;
-  /// Prepares the problem and replaces the previous one. Returns the implementation's name of its kernel.
+  /// Prepares the problem and replaces the previous one. Returns the implementation's name for its kernel.
   virtual std::string prepare(const BenchProblem &problem) = 0;
   /// Prepares a call of an interface instead of a problem.
   virtual void prepareCall(const std::string &) { throw std::runtime_error("problems are described, not named"); }
-  /// Runs it `calls` times and returns when the last result is available.
+  /// Runs the problem or call `calls` times and returns when the last result is available.
   virtual void run(int64_t calls) = 0;
   /// Like run(), but returns the time in ns, measured by the host's clock or, if devices are compared, by the device.
   virtual double time(int64_t calls);
@@ -46,15 +46,15 @@ public:
 };
 
 std::unique_ptr<Contestant> createQuern(int threads);
-/// Quern's primitive that computes the same as a function in MLIR.
+/// Runs Quern's primitive that computes the same as a function in MLIR.
 std::unique_ptr<Contestant> createQuernPrimitive(int threads);
-/// The kernel of the problem's family (docs/packs.md) instead of its specialized kernel.
+/// Runs the kernel of the problem's family (docs/packs.md) instead of its specialized kernel.
 std::unique_ptr<Contestant> createQuernFamily(int threads);
-/// Quern on the first Level Zero device, timed by the device.
+/// Runs Quern on the first Level Zero device, timed by the device.
 std::unique_ptr<Contestant> createQuernDevice();
-/// Genuine oneDNN of any 3.x, by the C interface of the library at `libraryPath`.
+/// Runs any genuine oneDNN 3.x through the C interface of the library at `libraryPath`.
 std::unique_ptr<Contestant> createOneDnn(const std::string &libraryPath);
-/// Plain OpenCL C (OpenClSource.h) on the runtime at `libraryPath`, timed by its device or by the host.
+/// Runs plain OpenCL C (OpenClSource.h) on the runtime at `libraryPath`, timed by its device or by the host.
 std::unique_ptr<Contestant> createOpenCl(const std::string &libraryPath, bool byDevice);
 /// Returns the output of each of a problem's plain kernels, by the name of the kernel: for tests.
 std::vector<std::pair<std::string, std::string>> openClResults(const std::string &libraryPath,
@@ -69,8 +69,8 @@ int serve(Contestant &contestant);
 /// to an inaccessible page. Memory that a program maps for one tensor ends in the same way, so accesses that a kernel
 /// issues past the end cost the same.
 GuardedBuffer makeBuffer(int64_t bytes);
-/// Fills an argument with realistic values, equal for every contestant: probabilities for the dst of a backward
-/// problem, scales near 1, otherwise normally distributed. `data` has argument.desc.bytes() bytes.
+/// Fills an argument with realistic values, equal for every contestant: small probabilities for dst, which backward
+/// problems read, 0.5 to 2 for scales, otherwise normally distributed. `data` has argument.desc.bytes() bytes.
 void fillArgument(char *data, const ArgumentInfo &argument);
 
 } // namespace quern::bench

@@ -46,7 +46,7 @@ struct Functions {
   explicit Functions(const std::string &libraryPath);
 };
 
-/// Throws std::runtime_error.
+/// Throws std::runtime_error unless `status` is quern_success.
 void require(quern_status_t status);
 
 } // namespace quern::bench

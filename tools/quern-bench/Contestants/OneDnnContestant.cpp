@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Its buffers are like those of the other contestants (Contestant.h), also in its SYCL build, which accepts host
+// Its buffers are like those of the other contestants (Contestant.h), even with its SYCL build, which accepts host
 // memory.
 //
 //===----------------------------------------------------------------------===//

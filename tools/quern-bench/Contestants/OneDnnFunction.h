@@ -23,7 +23,7 @@ namespace quern::bench {
 
 class OneDnnFunction {
 public:
-  /// Creates the primitives of a function in the list above; returns null for another line. Throws std::runtime_error.
+  /// Creates the primitive of a function in the list above; returns null for another line. Throws std::runtime_error.
   static std::unique_ptr<OneDnnFunction> create(const OneDnn &library, const std::string &line);
   ~OneDnnFunction();
   void execute(int64_t calls) const;

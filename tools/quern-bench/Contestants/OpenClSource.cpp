@@ -19,7 +19,7 @@ namespace quern::bench {
 
 namespace {
 
-/// Size of a group that shares a row.
+/// Number of work-items in a group that shares a row or a channel.
 constexpr size_t sharingItems = 256;
 
 /// A part of a dim, with steps of `stride` elements in memory and of `unit` along the dim.
@@ -58,7 +58,8 @@ int64_t countOf(const std::vector<Level> &levels) {
   return count;
 }
 
-/// Declares the indices i0, i1, … of some dims, computed from an expression that counts through their levels.
+/// Returns code that declares the indices i0, i1, … of some dims and computes them from an expression that counts
+/// through their levels.
 std::string indices(DimMask dims, const std::vector<Level> &levels, const std::string &from) {
   std::string text = "  uint at = " + from + ", digit;\n";
   for (int d = 0; d < maxDims; ++d)
@@ -162,7 +163,8 @@ std::vector<OpenClSource> reorderSources(const OpenClValues &values) {
   return sources;
 }
 
-/// The statements of a row, whose work-items start at `first` and advance by `step`.
+/// Generates the statements of a row. One work-item processes the whole row; with `inGroup`, the work-items of a group
+/// share it.
 class SoftmaxRow {
 public:
   SoftmaxRow(const OpenClValues &values, const SoftmaxDesc &softmax, bool inGroup)

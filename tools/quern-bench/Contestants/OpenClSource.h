@@ -11,7 +11,7 @@ namespace quern::bench {
 
 /// A kernel `k` whose arguments are the problem's.
 struct OpenClSource {
-  std::string what; ///< "a row to a group"
+  std::string what; ///< distribution of the work, such as "a row to a group"
   std::string text;
   size_t items = 1, group = 0; ///< work-items in total, and per group; 0: the runtime decides
 };

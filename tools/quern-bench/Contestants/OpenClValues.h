@@ -18,7 +18,7 @@ public:
   /// Throws std::runtime_error if the problem has no plain kernel.
   explicit OpenClValues(const BenchProblem &problem);
 
-  /// Returns the conversions that OpenCL C lacks, to be placed before the kernel.
+  /// Returns conversions and functions that OpenCL C lacks, to be placed before the kernel.
   static std::string helpers();
   /// Returns the problem's arguments as parameters.
   std::string parameters() const;

@@ -31,7 +31,7 @@ constexpr uint32_t seed = 21;
 
 using Dims = std::vector<int64_t>;
 
-/// Checks the origin that the library reports.
+/// Throws std::runtime_error if a primitive was not created with the kernel of its family.
 void requireFamily(quern_primitive_t primitive) {
   quern_primitive_info_t info{};
   require(quern_primitive_get_info(primitive, &info));
@@ -60,8 +60,8 @@ public:
   }
 
 private:
-  /// Sleeps for a twelfth of the time between calls: the system would stop a real-time thread that never sleeps for 50
-  /// ms.
+  /// Sleeps between calls, a twelfth as long as they took, because the system stops a real-time thread that runs for 50
+  /// ms without sleeping.
   void rest(double ns) {
     constexpr double longEnough = 5e6, share = 12;
     if ((sinceRest += ns) < longEnough)
@@ -179,7 +179,7 @@ void StreamOfCalls::add(const Dims &dims, const Dims &other, float *data) {
           });
 }
 
-/// drawShape() describes the kinds.
+/// Makes a call of one of the kinds that drawShape() lists.
 void StreamOfCalls::newShape(int kind, const Dims &dims) {
   const auto reorder = [&](const Dims &strides, quern_data_type_t type) {
     compute({{QUERN_ARG_SRC, dims, strides, quern_f32, floats(keys)}, {QUERN_ARG_DST, dims, {}, type, floats(values)}},

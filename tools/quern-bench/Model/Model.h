@@ -18,7 +18,7 @@
 namespace quern::bench {
 
 struct ModeledLoop {
-  std::string kernel, step; ///< the step of most of its instructions
+  std::string kernel, step; ///< the kernel, and the step of most instructions of the loop
   bool isProduct = false;   ///< true for a loop of a contraction, which sums products over K
   size_t line = 0;          ///< line of the schedule
   size_t instructions = 0;

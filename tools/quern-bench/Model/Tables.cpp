@@ -22,7 +22,7 @@ const ModeledLoop *widestOf(const std::vector<ModeledLoop> &loops, const std::st
   return found;
 }
 
-/// Returns the name of the peak for this kind of products, on a level with matrices or dots for them.
+/// Returns the name of the handwritten loop with the peak of products like those of an instruction.
 std::string peakOf(const std::string &multiply) {
   if (multiply.starts_with("bf"))
     return "peak-bf16";
@@ -134,7 +134,7 @@ private:
       addSum(target, processor, found, products, all, spills, otherSpills);
   }
 
-  /// Adds a row for each distinct loop, of which kernels have few.
+  /// Adds the shares of a loop, and a row for it; if an equal row exists, increments its count instead.
   void addProduct(const std::string &line, const std::string &target, const ModeledLoop &loop,
                   std::map<std::string, std::vector<double>> &shares) {
     std::string row = "| " + target + " | " + loop.multiply + " | " + fixed(loop.flops, 0) + " | " +

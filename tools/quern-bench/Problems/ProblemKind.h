@@ -49,11 +49,11 @@ const ProblemKind *kindOf(const quern::PrimitiveDesc &desc);
 
 /// Returns true for dense row-major tensors.
 bool isDense(const TensorDesc &tensor);
-/// Returns "8x16".
+/// Returns the values with separators, such as "8x16".
 std::string join(std::span<const int64_t> values, const char *separator = "x");
 /// Returns the tag, or "s" and the strides: "aBcd16b", "s32x1".
 std::string layoutName(const TensorDesc &tensor);
-/// Returns "f32", "bf16→f32".
+/// Returns the name of a type, or of two if they differ, such as "f32" or "bf16→f32".
 std::string typesName(DataType from, DataType to);
 /// Appends the short names of post-ops to a comma-separated list: "relu", "add", "sum".
 void appendPostOps(const Attributes &attributes, std::string &list);

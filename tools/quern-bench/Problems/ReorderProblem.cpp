@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Titles are, for example, "f32 32x64x56x56 abcd→acdb", "f32→s8 1024x1024 + scales dst(2)", "… + zero points dst, sum",
-// "… ABcd4b16a4b with s8s8". They show the layouts if one is not dense row-major, and masks in parentheses.
+// "… abcd→ABcd4b16a4b + compensation". They show the layouts if one is not dense row-major, and masks in parentheses.
 //
 //===----------------------------------------------------------------------===//
 #include "ProblemKind.h"
@@ -18,12 +18,13 @@ namespace {
 
 constexpr int64_t tinyBytes = 4096;
 constexpr double tinyExecuteNs = 250, codeKib = 16;
-/// Depending on the plan: runs of contiguous elements, whole tiles without conversion, and all others.
+/// Bounds for plans with runs of contiguous elements, for those with whole tiles without conversion, and for all other
+/// plans.
 constexpr double lineCompileMs = 2, cleanTileCompileMs = 4, hardestCompileMs = 6;
 
 const ReorderDesc &reorderOf(const BenchProblem &problem) { return std::get<ReorderDesc>(problem.verified.desc.op); }
 
-/// Blocks over more than one dim, as in weights of matrix products.
+/// Returns true if a tensor has compensation or blocks over more than one dim, as weights of matrix products have.
 bool isPackedWeights(const TensorDesc &tensor) {
   return tensor.extras.flags != 0 || std::any_of(tensor.innerIndices, tensor.innerIndices + tensor.innerBlockCount,
                                                  [&](int64_t dim) { return dim != tensor.innerIndices[0]; });

@@ -13,10 +13,10 @@ namespace quern::bench {
 
 namespace {
 
-/// Size below which the path to the kernel dominates the time of a step.
+/// Number of channels up to which the path to the kernel dominates the time of a step.
 constexpr int64_t tinyChannels = 32;
 constexpr double tinyStepNs = 1000;
-/// For one cell, and for each additional kind of step. Backward has twice the products.
+/// Bounds of the compilation of forward, of backward, which has twice the products, and of the code of each kernel.
 constexpr double cellCompileMs = 12, backwardCompileMs = 23, codeKib = 48;
 
 const RnnDesc &descOf(const BenchProblem &problem) { return std::get<Boxed<RnnDesc>>(problem.verified.desc.op); }

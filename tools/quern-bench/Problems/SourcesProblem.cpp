@@ -11,10 +11,10 @@ namespace quern::bench {
 
 namespace {
 
-/// Size below which the path to the kernel dominates the time.
+/// Size of dst in bytes up to which the path to the kernel dominates the time.
 constexpr int64_t tinyBytes = 4096;
 constexpr double tinyExecuteNs = 250, codeKib = 16;
-/// For a kernel of contiguous runs, and for one that transposes.
+/// Bounds for a kernel of contiguous runs, and for one that transposes.
 constexpr double lineCompileMs = 2, hardestCompileMs = 6;
 
 /// Common parts of sum and concat.

@@ -68,7 +68,7 @@ def vectorDims(problem, params):
     return [dst["dims"][dim] if params["mask"] >> dim & 1 else 1 for dim in orderOf(dst)]
 
 
-# Zero points of every contestant in Python. Their values do not affect the time.
+# Zero point and scale of every contestant in Python. Their values do not affect the time.
 ZERO_POINT = 3
 SCALE = 1.25
 

@@ -21,7 +21,7 @@ def describe(problem, operations):
 
 
 def inputsOf(problem):
-    """Returns the type and the dims of each input."""
+    """Returns the type and the values of each input."""
     tensors = [problem.tensors[name] for name in problem.parameters["inputs"]]
     if not all(tensor["dense"] for tensor in tensors):
         raise ValueError("dense row-major tensors only")

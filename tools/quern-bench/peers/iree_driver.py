@@ -17,7 +17,7 @@ TYPES = {"f32": ("f32", numpy.float32), "f16": ("f16", numpy.float16), "f64": ("
 
 
 def bodyOf(problem):
-    """Returns lines that compute %r from %x and do only what `problem` specifies."""
+    """Returns lines that compute an element of the destination from %v, and the name of the result."""
     src, dst = problem.tensors["src"]["type"], problem.tensors["dst"]["type"]
     if src == dst and not problem.scales and not problem.zeroPoints and not problem.postOps:
         return [], "%v"

@@ -11,7 +11,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import driver
 
-# ONNX's name, and the NumPy type that holds such elements.
+# ONNX's element type, and the NumPy type that holds such elements.
 TYPES = {
     "f32": (TensorProto.FLOAT, numpy.float32), "f64": (TensorProto.DOUBLE, numpy.float64),
     "f16": (TensorProto.FLOAT16, numpy.float16), "bf16": (TensorProto.BFLOAT16, numpy.uint16),

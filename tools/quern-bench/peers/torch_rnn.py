@@ -12,7 +12,7 @@ ACTIVATIONS = {"eltwise_relu": "relu", "eltwise_tanh": "tanh"}
 
 
 def prepare(problem, types):
-    """Returns a function without arguments; for backward it runs after one forward, whose graph it keeps."""
+    """Returns a function without arguments. For backward, forward runs once here, and the function keeps its graph."""
     rnn = Rnn(problem)
     kind = driver.pick(LAYERS, rnn.cell)
     if rnn.sums:

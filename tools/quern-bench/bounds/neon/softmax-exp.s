@@ -1,6 +1,6 @@
-// exp(x - max), its sum, and its store. Twenty operations per vector: the difference; the clamp; four and two copies
-// for n = round(x / log 2) and r = x - n log 2; nine for 1 + (r + r^2 q(r)), where each fmla that adds to a constant
-// needs a copy of it; three to scale by 2^n (two products, because results may be denormal); the sum. N1 starts two per
+// exp(x - max), its sum, and its store. Twenty operations per vector: the difference; the clamp; four and a copy for
+// n = round(x / log 2) and r = x - n log 2; nine for 1 + (r + r^2 q(r)), where each fmla that adds to a constant needs
+// a copy of it; three to scale by 2^n (two products, because results may be denormal); the sum. N1 starts two per
 // cycle, V1 and V2 four.
 // reads: 2 vectors
 	ldp q0, q1, [x0]

@@ -1,7 +1,7 @@
-// The maximum of each element and the previous one: one operation per vector, and one load for two. N1 starts two of
-// each per cycle, V1 and V2 four operations and three loads. Loads and stores are in pairs, here and in all loops,
-// because one kernel serves all processors of the level. V2's model counts a pair as more than two: single loads would
-// take up to a fifth less time on V2, and a third more on N1.
+// The running maximum: one operation per vector, and one load for two. N1 starts two of each per cycle, V1 and V2 four
+// operations and three loads. Loads and stores are in pairs, here and in all loops, because one kernel serves all
+// processors of the level. V2's model counts a pair as more than two: single loads would take up to a fifth less time
+// on V2, and a third more on N1.
 // reads: 8 vectors
 	ldp q0, q1, [x0, #0]
 	ldp q2, q3, [x0, #32]

@@ -1,4 +1,4 @@
-// Like NEON's: -|x| by one OR, which needs a copy; Horner's scheme without copies (see softmax-exp). V1 divides eight
+// Like NEON's, but with -|x| by one OR, which needs a copy, and with Horner's scheme of softmax-exp. V1 divides eight
 // elements in fourteen cycles.
 // reads: 2 vectors
 	ldr z0, [x0]

@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Format: magic (8 bytes), version (u32), XXH3-128 of the rest (16 bytes), then the fields in the order of the struct.
-// Strings and lists have a 32-bit count, the code a 64-bit one. ProgramFormat.cpp has the launch. The checksum detects
+// Format: magic (8 bytes), version (u32), XXH3-128 of the rest (16 bytes), then the fields. The launch program
+// (ProgramFormat.cpp) follows the groups; the other fields are in the order of the struct. Strings and lists have a
+// 32-bit count, the code has a 64-bit one, and the groups have the count of the entries. The checksum detects
 // accidental damage; the checks of counts, indices and names are for forged files.
 //
 //===----------------------------------------------------------------------===//

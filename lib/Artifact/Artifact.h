@@ -28,8 +28,8 @@ enum class CodeKind : uint32_t {
   Function = 4,     ///< the descriptor of a caller's function as read by a compiler; has neither entries nor steps
 };
 
-/// How a device runs an entry. Groups are arranged along x only; each group is one iteration of a step, and the group's
-/// index is the iteration's.
+/// How a device runs an entry. Groups are arranged along x only; each group is one iteration of a step, and both have
+/// the same index.
 struct EntryGroup {
   int32_t workItems = 1;    ///< work-items of a group, fixed in the code
   int32_t subGroupSize = 0; ///< size of sub-groups that the code requires; 0: any
@@ -41,7 +41,7 @@ struct EntryGroup {
 struct ArtifactArgument {
   int32_t index = 0; ///< QUERN_ARG_*
   uint32_t isOutput = 0;
-  int64_t bytes = 0; ///< minimum size of its buffer; 0 if it is known only at execution
+  int64_t bytes = 0; ///< minimum size of its buffer in bytes; also 0 if it is known only at execution
 };
 
 struct Artifact {
@@ -55,7 +55,7 @@ struct Artifact {
   std::vector<EntryGroup> groups;   ///< for a device, one for each entry; otherwise empty
   std::vector<LaunchStep> steps;
   std::vector<LaunchLoop> loops;         ///< in the order of their first steps
-  std::vector<Polynomial> regions;       ///< size in bytes of memory that steps share by name; depends on sizes only
+  std::vector<Polynomial> regions;       ///< size of each shared region in bytes; depends on sizes only
   std::vector<DerivedSize> derivedSizes; ///< sizes sizeCount, sizeCount + 1, …
   std::vector<SizeCheck> checks;
   std::vector<ArtifactArgument> arguments;
@@ -70,7 +70,7 @@ struct Artifact {
   static constexpr size_t headerBytes = magic.size() + sizeof(formatVersion) + 2 * sizeof(uint64_t);
 
   std::string serialize() const;
-  /// Inverse of serialize(). Fails with a reason for bytes that serialize() cannot have written.
+  /// Inverse of serialize(). Fails with a reason if the bytes are damaged, or if a count, index or name is invalid.
   static Result<Artifact> parse(std::string_view bytes);
 
   /// Returns one line of steps and loops, such as "a_kernel, loop s0 - 1 { b_kernel | c_kernel }", with `|` between

@@ -54,8 +54,8 @@ struct Polynomial {
 struct SymbolRange {
   int64_t low = 0, high = 0;
 };
-/// Returns the range of a polynomial if symbol i is in `symbols[i]`, which must have all symbols that it depends on;
-/// nothing if the range exceeds int64.
+/// Returns a range that contains all values of a polynomial whose symbol i is in `symbols[i]`; `symbols` must have all
+/// symbols of the polynomial. Returns nothing if a bound exceeds int64.
 std::optional<SymbolRange> rangeOf(const Polynomial &polynomial, std::span<const SymbolRange> symbols);
 
 /// Multiplies the iterations of a step by sizes[sizeIndex] / divisor, rounded up. The size is known only at execution.
@@ -83,7 +83,7 @@ struct LaunchStep {
 };
 
 /// Runs steps [first, end) `trips` times; never if that is negative. A loop is listed before those that it contains;
-/// other loops start where it ends or later.
+/// the loops listed after these start at its end or later.
 struct LaunchLoop {
   Polynomial trips; ///< depends on sizes only
   uint32_t first = 0, end = 0;
@@ -94,7 +94,7 @@ struct LaunchLoop {
 struct DerivedSize {
   enum class Kind : uint32_t {
     Maximum, ///< the maximum of `count` s32 elements of an argument, `stride` elements apart, clamped to [0, limit]
-    Number,  ///< the s32 element of an argument
+    Number,  ///< the value of an argument that has one s32 element
     Computed ///< `value`
   };
   uint32_t argument = 0; ///< index in `arguments`; 0 if computed
@@ -103,7 +103,7 @@ struct DerivedSize {
   Polynomial value;
 };
 
-/// Rejects an execution unless low <= value <= high; the bounds are polynomials of all sizes.
+/// Rejects an execution unless low <= value <= high. All three are polynomials of the passed and derived sizes.
 struct SizeCheck {
   std::string what; ///< name of the value, for the message
   Polynomial value, low, high;

@@ -66,7 +66,7 @@ private:
   ByteReader &in;
   Artifact &artifact;
   std::vector<uint32_t> depths; ///< loop depth of each step
-  std::vector<bool> atEdge;     ///< by step: true if a loop starts there or has ended before it
+  std::vector<bool> atEdge;     ///< by step: true if a loop starts or ends at this step; `end` is exclusive
   uint32_t stepCount = 0;
 };
 
@@ -152,8 +152,7 @@ Result<void> ProgramReader::readLoops() {
   return in.ok() ? checkLoops() : Result<void>();
 }
 
-/// Checks that every loop is within the one around it or starts where the one before it has ended. Fills `depths` and
-/// `atEdge`.
+/// Checks that loops are nested or disjoint, and listed in the order of their first steps. Fills `depths` and `atEdge`.
 Result<void> ProgramReader::checkLoops() {
   depths.assign(stepCount, 0);
   atEdge.assign(stepCount + 1, false);
@@ -261,7 +260,8 @@ public:
 private:
   /// Returns the bytes of an argument or region; nothing if they are known only at execution.
   std::optional<int64_t> bytesOf(uint32_t buffer) const;
-  /// Moves to the next step. Returns false if a surrounding loop never runs, or if its trip count depends on sizes.
+  /// Fills `indices` for `step`, which must be the next step. Returns false if a surrounding loop never runs, or if its
+  /// trip count depends on sizes.
   bool findIndices(uint32_t step);
   Result<void> checkBuffer(uint32_t step, const StepBuffer &buffer, bool knowsIndices);
 

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The part of the artifact format for sizes, steps, loops, regions and derived sizes. The bytes that are read are not
-// trusted.
+// The part of the artifact format for sizes, derived sizes, checks, loops, regions and steps. The bytes that are read
+// are not trusted.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_ARTIFACT_PROGRAMFORMAT_H
@@ -18,8 +18,8 @@ namespace quern {
 void writeProgram(const Artifact &artifact, ByteWriter &out);
 /// Reads the part after the entries. References of steps to arguments are left to checkProgram().
 Result<void> readProgram(ByteReader &in, Artifact &artifact);
-/// Called after the arguments have been read: checks that every buffer exists and that no offset exceeds it, as far as
-/// that does not depend on an execution's sizes.
+/// Called after the arguments have been read: checks that every argument and region that is used exists and that no
+/// offset is outside its buffer, as far as that does not depend on an execution's sizes.
 Result<void> checkProgram(ByteReader &in, Artifact &artifact);
 
 } // namespace quern

@@ -182,7 +182,9 @@ LogicalResult ProgramReader::readCall(CallAttr call, unsigned depth, bool isFirs
                          "the offset in '" + buffer.getName() + "' of a call of @" + name)))
       return failure();
   }
-  for (Operation *kernel : problem.kernels) { // kernels of one execution share scratch, so they run one after another
+  // The kernels of a problem run one after another. A kernel with shared memory is never independent, because all calls
+  // of an execution share that memory.
+  for (Operation *kernel : problem.kernels) {
     auto traits = attrOf<KernelAttr>(kernel);
     KernelCall &one = launch.calls.emplace_back(read);
     one.kernel = kernel;

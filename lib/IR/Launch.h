@@ -23,7 +23,7 @@ struct KernelCall {
     Polynomial byteOffset;
   };
   mlir::Operation *kernel;
-  llvm::SmallVector<Buffer, 4> buffers; ///< one for each argument of the kernel
+  llvm::SmallVector<Buffer, 4> buffers; ///< one for each tensor argument of the kernel
   bool independentOfPrevious = false;   ///< true if the call is independent of the one before
 };
 

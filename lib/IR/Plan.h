@@ -62,7 +62,7 @@ private:
   llvm::SmallVector<mlir::NamedAttribute, 16> fields;
 };
 
-/// Returns the text of the number of iterations that an open size and a divisor give.
+/// Returns the text of the quotient of an open size and a divisor, rounded up, such as "ceil(size 0 / 16)".
 std::string ceilText(int64_t sizeIndex, int64_t divisor);
 
 /// Returns the texts of the plans of consecutive kernels as one line.

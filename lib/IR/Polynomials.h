@@ -1,4 +1,4 @@
-//===- Polynomials.h - Affine maps as sums of products --------------------===//
+//===- Polynomials.h - Affine expressions as sums of products -------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -15,7 +15,8 @@ namespace quern {
 /// sizes of an execution. Fails with a reason in `whyNot`, such as "divides", if the expression is not a polynomial.
 mlir::FailureOr<Polynomial> polynomialOf(mlir::AffineExpr expression, unsigned depth, std::string &whyNot);
 
-/// Returns the value for these indices and sizes; nothing if it depends on others or exceeds int64.
+/// Returns the value for these loop indices and sizes. Missing indices count as 0. Returns nothing if the polynomial
+/// depends on a missing size or if its value exceeds int64.
 std::optional<int64_t> valueOf(const Polynomial &polynomial, llvm::ArrayRef<int64_t> indices,
                                llvm::ArrayRef<int64_t> sizes);
 

@@ -118,7 +118,7 @@ void QuernDialect::initialize() {
       >();
 }
 
-// TableGen declares the parameters by their names in the text.
+// TableGen declares the parameters under the names that the assembly format prints.
 // NOLINTBEGIN(readability-identifier-naming)
 LogicalResult KernelAttr::verify(function_ref<InFlightDiagnostic()> emitError, DenseI64ArrayAttr factors,
                                  int64_t group_size, int64_t ns_per_iteration, PlanAttr, StringRef,

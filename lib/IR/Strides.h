@@ -17,9 +17,9 @@ struct Strides {
   int64_t offset = 0;
 };
 
-/// Returns the result of MemRefType::getStridesAndOffset(), or nothing if the layout has no strides. For a memref
-/// without a layout, that function builds and simplifies an affine expression, which takes 10,000 instructions per
-/// call.
+/// Returns the result of MemRefType::getStridesAndOffset(), or nothing if the layout has no strides. The strides of an
+/// identity layout without dims of size 0 are computed here, because that function builds and simplifies an affine
+/// expression, which takes about 10,000 instructions per call.
 std::optional<Strides> readStrides(mlir::MemRefType type);
 
 /// Like readStrides(), for a memref that is known to have strides.

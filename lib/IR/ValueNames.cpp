@@ -4,7 +4,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The printer takes the name of a value from the outermost NameLoc of its location. The name of a step does not suit
-// its constants, addresses and loops, which get their usual names or numbers.
+// its constants and addresses, which get the printer's usual names or numbers, or its loop indices, which are named
+// i, j, k and l.
 //
 //===----------------------------------------------------------------------===//
 #include "IR/ValueNames.h"
@@ -55,7 +56,7 @@ void nameArguments(FunctionOpInterface function) {
   }
 }
 
-/// Names loops by their depth; loop-carried values get the names of the results.
+/// Names the index of a loop by the loop's depth; loop-carried values get the names of the results.
 void nameLoop(scf::ForOp loop) {
   unsigned depth = 0;
   for (auto around = loop->getParentOfType<scf::ForOp>(); around; around = around->getParentOfType<scf::ForOp>())
@@ -67,14 +68,14 @@ void nameLoop(scf::ForOp loop) {
     carried.setLoc(named(nameOf(result), carried.getLoc()));
 }
 
-/// Names elements in a body after the memory that they come from.
+/// Names the block arguments of a body after the operands whose elements they are.
 void nameElements(linalg::GenericOp op) {
   for (auto [operand, element] : llvm::zip_equal(op->getOpOperands(), op.getBody()->getArguments()))
     if (StringRef name = nameOf(operand.get()); !name.empty())
       element.setLoc(named(name, element.getLoc()));
 }
 
-/// Returns the printer's name for its results, such as %c16 or %thread_id_x; "" for a number.
+/// Returns the printer's name for the results of `op`, such as c16 or thread_id_x; "" if the printer numbers them.
 std::string usualName(Operation *op) {
   std::string usual;
   if (auto asmOp = dyn_cast<OpAsmOpInterface>(op))

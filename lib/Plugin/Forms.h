@@ -9,9 +9,9 @@
 
 namespace quern::plugin {
 
-/// Rewrites operations that would be less useful on memrefs: softmax has no body there, and a constant tensor with
-/// equal elements would become a global of the host's module. Such a constant becomes a number in the bodies that read
-/// it, or a fill.
+/// Rewrites operations that bufferization would make less useful. Softmax, which has no body, is decomposed. A constant
+/// tensor with equal elements, which would become a global, becomes a number in the bodies that read it; for other
+/// users it becomes a fill. Fails if a rewrite fails.
 mlir::LogicalResult prepareForMemrefs(mlir::func::FuncOp function);
 
 } // namespace quern::plugin

@@ -61,7 +61,7 @@ private:
                        llvm::cl::desc("Report the operations that are not moved, and why (default: false)"),
                        llvm::cl::init(false)};
   std::string reason;     ///< reason of the last refusal
-  unsigned nameCount = 0; ///< number of names tried so far
+  unsigned nameCount = 0; ///< number with which the search for the next name starts
 };
 
 /// Outlines a run as the function `outlined`. Returns "" if the function is supported, otherwise the reason.
@@ -95,7 +95,7 @@ bool OutlinePass::outlineRun(const Run &run) {
   return true;
 }
 
-/// Finds the operations that cause a refusal.
+/// Adds the operations of a run that are refused individually to `refused`; if there are none, all of its operations.
 void OutlinePass::refuse(const Run &run, Refused &refused) {
   const std::string reasonOfRun = reason;
   const size_t before = refused.size();

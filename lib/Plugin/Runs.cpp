@@ -91,8 +91,9 @@ int readsOf(Value value, const Run &run) {
   }));
 }
 
-/// Returns the first operand of a chain of operations that write into each other's results. Returns null if a value in
-/// the chain has other users, so that it must not be overwritten.
+/// Follows the chain of operations that ends with `result`, each of which overwrites the result of the previous one.
+/// Returns the operand from outside the run that the first of them overwrites. Returns null if a value in the chain has
+/// other uses, so that it must not be overwritten, or if an operation has no destination.
 OpOperand *startOf(OpResult result, const Run &run) {
   OpOperand *target = targetOf(result);
   while (target) {
@@ -151,7 +152,7 @@ private:
   llvm::DenseMap<OpOperand *, unsigned> targetAt; ///< position of the argument that replaces an operand
 };
 
-/// Returns true if a dynamic size is the size of a tensor that the function has.
+/// Returns true if a dynamic size is a dim of a tensor that the run computes or reads.
 bool Outliner::isSizeInside(Value index) const {
   tensor::DimOp dim = dimOf(index);
   if (!dim)

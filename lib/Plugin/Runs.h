@@ -21,14 +21,15 @@ namespace quern::plugin {
 struct Run {
   llvm::SetVector<mlir::Operation *> ops; ///< linalg on tensors, and views of results
   bool contains(mlir::Operation *op) const { return ops.contains(op); }
-  /// Returns the number of operations that compute something.
+  /// Returns the number of operations other than fills and views.
   size_t computing() const;
 };
 
 /// Returns "" if an operation may be in a run, otherwise the reason why not.
 std::string whyInNoRun(mlir::Operation *op);
 
-/// Returns the longest runs of a block whose operations `mayTake` accepts and that Quern's functions may contain.
+/// Returns the longest runs of those operations of a block that `mayTake` accepts and Quern's functions may contain.
+/// Each run has at least one operation other than fills and views.
 llvm::SmallVector<Run> runsOf(mlir::Block &block, llvm::function_ref<bool(mlir::Operation *)> mayTake);
 
 /// A run as a function that is not yet in a module. After the inputs, it has one argument for each result: the tensor

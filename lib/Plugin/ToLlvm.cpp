@@ -32,7 +32,7 @@ struct Ahead {
   std::vector<std::string> entries;
 };
 
-/// Declares and calls the runtime's functions and their types in one module.
+/// Declares the runtime's functions and types in one module, and emits calls of the functions.
 class RuntimeCalls {
 public:
   RuntimeCalls(ModuleOp module, StringRef onFailure)
@@ -135,8 +135,8 @@ LLVM::GlobalOp RuntimeCalls::writeRecord(func::FuncOp function, StringRef byteco
   return record;
 }
 
-/// Returns the descriptor of a number in memory, which libquern expects. An index is passed as an s32; if it does not
-/// fit, as INT32_MIN, which is below every valid offset or size.
+/// Stores a number in memory and returns the descriptor of a memref of rank 0, which libquern expects. An index is
+/// passed as an s32; if it does not fit, as INT32_MIN, which is below every valid offset or size.
 Value RuntimeCalls::inMemory(OpBuilder &at, Location loc, Value scalar) {
   if (scalar.getType().isIndex()) {
     Value wide = UnrealizedConversionCastOp::create(at, loc, i64, scalar).getResult(0);
@@ -155,7 +155,7 @@ Value RuntimeCalls::inMemory(OpBuilder &at, Location loc, Value scalar) {
   return LLVM::InsertValueOp::create(at, loc, descriptor, number(at, loc, i64, 0), ArrayRef<int64_t>{2});
 }
 
-/// Creates an array of quern_mlir_memref_t.
+/// Creates an array of quern_mlir_memref_t, one for each argument of `function`, and returns its address.
 Value RuntimeCalls::descriptors(OpBuilder &at, func::FuncOp function) {
   Location loc = function.getLoc();
   Value one = number(at, loc, i64, 1);
@@ -292,8 +292,8 @@ private:
   std::vector<std::pair<std::string, std::string>> members; ///< name and bytes of each object file in the archive
 };
 
-/// Checks that the function returns only its arguments: bufferization returns the memory that results were written to,
-/// possibly with another layout.
+/// Checks that the arguments are numbers, or memrefs in the default memory space, and that the function has one block
+/// and returns only its arguments. Bufferization makes the results the memory to which they were written.
 LogicalResult returnArguments(func::FuncOp function) {
   for (Type type : function.getArgumentTypes())
     if (auto memref = dyn_cast<MemRefType>(type); memref ? bool(memref.getMemorySpace()) : !type.isIntOrIndexOrFloat())

@@ -40,7 +40,7 @@ struct ArgumentInfo {
   /// For an input: the bytes that it must start with to belong to this problem. An execution checks them if the CPU can
   /// read the memory. Otherwise null.
   std::shared_ptr<const std::string> header;
-  /// Bytes at the start of every header that identify the writer rather than the problem.
+  /// Number of bytes at the start of every header that identify the writer rather than the problem.
   static constexpr size_t headerMarkBytes = 16;
 
   /// Returns the number of open dims, strides and offsets, whose values a kernel receives at execution.
@@ -81,9 +81,9 @@ std::string nameOf(int32_t index);
 /// point.
 int64_t groupAlong(const QuantParams &params, int rank, int dim);
 
-/// Returns the descriptor of scales or zero points: 1-D and dense, row-major over the masked dims of `of`, of which the
-/// last two count groups if there are groups; one element for mask 0 or a host scalar. Its dim is runtimeDim if a
-/// masked dim is open.
+/// Returns the descriptor of scales or zero points: 1-D and dense, row-major over the masked dims of `of`; one element
+/// for mask 0 or a host scalar. If there are groups, the last two dims of `of` count groups instead of indices. The dim
+/// of the result is runtimeDim if a masked dim is open.
 TensorDesc vectorOf(const QuantParams &params, const TensorDesc &of);
 
 /// Like vectorOf(), but with one dim per masked dim of `of`; one dim for mask 0.
@@ -101,7 +101,7 @@ constexpr bool isOfDropout(int32_t index) {
 }
 
 /// Allows `output` to use the memory of any input except scales, zero points and the inputs of dropout. For kernels
-/// that read each element of an input only where they write the output's.
+/// that read each input element only to compute the output element at the same position.
 void allowInPlace(int32_t output, InPlace equal, std::vector<ArgumentInfo> &arguments);
 
 } // namespace quern::arg

@@ -18,10 +18,11 @@
 
 namespace quern {
 
-/// Appends the problem's functions to `module`: `@<primitive>`, then those that run after it (`@<primitive>_padding0`
-/// zeros the padding of a destination). Each has all of `problem.arguments`, named by `quern.arg`; a memref may be a
-/// view of a part of the tensor. `problem` must be verified and not a no-op. Fails with a diagnostic on `module` if the
-/// primitive kind has no emitter. The context must have func, linalg, memref, arith and math loaded.
+/// Appends the problem's functions to `module`: usually `@<primitive>`, then `@<primitive>_padding0`, …, which zero the
+/// padding of destinations. They run in this order unless the module gets a ProgramAttr. Their arguments are named by
+/// `quern.arg`; a memref may be a view of a part of the tensor. `problem` must be verified and not a no-op. Fails with
+/// a diagnostic on `module` if the primitive kind has no emitter. The context must have func, linalg, memref, arith and
+/// math loaded.
 mlir::LogicalResult emitProblem(mlir::ModuleOp module, const VerifiedProblem &problem);
 
 // One emitter for each primitive, defined in Primitives/<Name>/Emit.cpp.

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Binary, sum and eltwise compute on integers, exactly and with one saturation at the end, if nothing involved is a
-// float: no tensor, scale, post-op or dropout, and no factor that is not an integer. Accumulation mode f32 selects
-// oneDNN's f32 arithmetic instead.
+// Binary, sum and forward eltwise compute on integers, exactly and with one saturation at the end, if all tensors and
+// factors are integers, the algorithm has integer results, and there are no scales, zero points, post-ops or dropout.
+// Accumulation mode f32 selects oneDNN's f32 arithmetic instead.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_INTEGERS_H
@@ -18,7 +18,7 @@ namespace quern {
 /// Returns true if the verified problem is computed on integers.
 bool computesOnIntegers(const PrimitiveDesc &verified);
 
-/// Returns true if a problem is free of floats, and therefore computed on integers unless the accumulation mode is f32.
+/// Returns true if a problem is computed on integers unless the accumulation mode is f32.
 bool mayComputeOnIntegers(const PrimitiveDesc &verified);
 
 } // namespace quern

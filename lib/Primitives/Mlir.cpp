@@ -10,7 +10,8 @@
 //   C4  Arguments are plain, of f32, f64, f16, bf16, s32, s8 or s4.
 //   C5  There are no scales, zero points, post-ops or RNN quantization parameters.
 //   C6  Outputs do not overlap other arguments; one argument may be both read and written.
-//   C7  At most 1000 sizes are open, and each equals a number or an earlier open size; the sizes of an execution agree.
+//   C7  At most 1000 sizes are open. Each open dim may be required to equal a number or an earlier open size; the sizes
+//       of an execution are as required.
 //   C8  Numbers that sizes or offsets depend on are arguments of one s32 element that is read, in ascending order.
 //
 //===----------------------------------------------------------------------===//

@@ -60,7 +60,7 @@ Result<VerifiedProblem> verify(const PrimitiveDesc &desc, const Target &target,
 #include "Desc/Primitives.def"
 /// Verifies a function given as MLIR. Fails with `invalid_arguments` if the compiler has not read the function yet.
 Result<VerifiedProblem> verifyMlir(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint);
-/// Returns true if the fpmath mode lets the kernel round factors of products to bf16.
+/// Returns true if the fpmath mode lets the kernel of an RNN round factors of products to bf16.
 bool rnnRoundsFactors(const PrimitiveDesc &desc, const Target &target);
 
 } // namespace quern

@@ -27,7 +27,7 @@ struct LayoutRules {
   std::string_view subject; ///< "softmax", "a reorder"
   /// Citation: a tensor with sizes known only at execution has inner blocks, padding or compensation.
   std::string_view plain;
-  std::string_view compensation; ///< citation: the tensor has compensation; empty: it may
+  std::string_view compensation; ///< citation: the tensor has compensation; empty: that is supported
   std::string_view offsets;      ///< citation: the tensor has padded offsets
 };
 
@@ -37,8 +37,8 @@ Result<void> checkLayout(std::string_view name, const TensorDesc &tensor, const 
 /// Checks that an output does not broadcast: no stride 0 over more than one element or block. Accepts `any`.
 Result<void> checkOutput(std::string_view name, const TensorDesc &tensor, std::string_view citation);
 
-/// If `tensor` has layout `any`, sets it to a dense layout with the order of dims and the blocks of `like`. Fails if
-/// these are known only at execution.
+/// If `tensor` has layout `any`, sets it to a dense layout with the order of dims and the blocks of `like`. Fails if a
+/// dim, a stride or the offset of `like` is known only at execution.
 Result<void> resolveLike(std::string_view name, TensorDesc &tensor, std::string_view likeName, const TensorDesc &like,
                          std::string_view citation);
 

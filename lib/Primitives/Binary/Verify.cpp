@@ -18,7 +18,7 @@
 // Invalid at execution (checked by the runtime):
 //   C12 Every argument is given.
 //   C13 dst shares no byte with another argument, unless the other is a tensor at the same address with the same layout
-//       and element size; never scales.
+//       and element size; never scales or zero points.
 //   C14 Sizes known only at execution match each other.
 // Unimplemented:
 //   C15 All tensors are of f64, f32, bf16, f16, f8_e5m2, f8_e4m3, s32, s8 or u8.
@@ -89,7 +89,7 @@ Result<void> checkDims(const BinaryDesc &binary) {
 }
 
 /// Checks C8 and resolves `tensor` to src's layout if the dims agree. If the tensor broadcasts, it gets src's order of
-/// dims if possible.
+/// dims if possible, otherwise row-major order.
 Result<void> resolveSource(const char *name, TensorDesc &tensor, const TensorDesc &src) {
   if (!tensor.isAny() || tensor.sameShape(src))
     return resolveLike(name, tensor, "src", src, " (binary C8)");

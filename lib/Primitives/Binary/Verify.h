@@ -16,7 +16,7 @@ namespace quern::binary {
 /// Checks C16 to C18 for one tensor with a layout, whatever its role.
 Result<void> checkLayout(std::string_view name, const TensorDesc &tensor);
 
-/// Checks C9 to C11 and C19 to C24; the tensors must be verified. Resolves `any` in binary post-ops.
+/// Checks C9 to C11 and C15 to C26 for the attributes; the tensors must be verified. Resolves `any` in binary post-ops.
 Result<void> checkAttributes(const BinaryDesc &binary, Attributes &attr);
 
 } // namespace quern::binary

@@ -104,7 +104,7 @@ void ConcatEmitter::emitCopy(FunctionEmitter &function, const SourcePlace &place
                        });
 }
 
-/// Returns the first entry of an argument in the list of sizes.
+/// Returns the index of an argument's first entry in the list of sizes.
 int64_t ConcatEmitter::firstEntry(size_t argument) const {
   int64_t entry = 0;
   for (const ArgumentInfo &before : ArrayRef(problem.arguments).take_front(argument))
@@ -119,8 +119,8 @@ AffineExpr ConcatEmitter::sizeOf(size_t source) {
                                        : builder.getAffineConstantExpr(along(src.dims));
 }
 
-/// Returns the entries of the sizes of a function's arguments. Its view of the destination has the source's size along
-/// the axis.
+/// Returns the indices in the list of sizes of the open sizes of a function's arguments. The function's view of the
+/// destination has the source's size along the axis.
 DenseI64ArrayAttr ConcatEmitter::sizeIndices(const SourcePlace &place) {
   SmallVector<int64_t> entries;
   for (auto [position, argument] : llvm::enumerate(problem.arguments)) {

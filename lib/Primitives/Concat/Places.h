@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Sources that differ only in their position in the destination share a kernel, which gets the position as an offset. A
-// kernel depends only on the index within a block of the destination at which a source starts.
+// Sources that differ only in their position in the destination share a kernel if they start at the same index within a
+// block of the destination. The kernel gets the rest of the position as an offset.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_CONCAT_PLACES_H
@@ -24,13 +24,13 @@ struct SourcePlace {
 /// Returns true if the start positions depend on sizes known only at execution. The destination is plain then.
 bool hasOpenPlaces(const ConcatDesc &concat);
 
-/// Groups the non-empty sources by kernel: those of a group have the same type, layout, scaling and start within a
-/// block.
+/// Groups the non-empty sources by kernel: those of a group have the same type, dims, layout, scaling and start
+/// within a block.
 std::vector<std::vector<SourcePlace>> kernelsOf(const ConcatDesc &concat, const Attributes &attr);
 
-/// Returns the destination as a kernel sees it. Along the axis it has the indices of the block that the source starts
-/// in and those of the source. Its offset is 0, or the destination's if hasOpenPlaces(). The rest of its last block
-/// counts as padding.
+/// Returns the destination as a kernel sees it. Along the axis it extends from the start of the block in which the
+/// source starts to the end of the source. Its offset is 0, or the destination's offset if hasOpenPlaces(). The rest of
+/// its last block counts as padding.
 TensorDesc viewOf(const ConcatDesc &concat, const SourcePlace &place);
 
 } // namespace quern::concatenation

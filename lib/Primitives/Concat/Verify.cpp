@@ -11,12 +11,12 @@
 //   C5  All tensors have the same dims, except along the axis: the dim of dst is the sum of the sources' dims, and is
 //       open (known only at execution) if one of them is.
 //   C6  dst does not broadcast: no stride 0 over more than one element or block.
-//   C7  A dst with layout `any` gets the layout of a source, whose sizes are all known when the problem is created.
+//   C7  If dst has layout `any`, the sizes of all sources are known; it gets the layout of a source or row-major order.
 //   C8  Scales are for sources that the problem has; their masks do not exceed the tensor's rank.
 // Invalid at execution (checked by the runtime):
 //   C9  Every argument is given.
-//   C10 dst shares no byte with a source, unless the source is at the same address with the same layout and element
-//       size.
+//   C10 dst shares no byte with another argument, unless the other is a source at the same address with the same layout
+//       and element size.
 //   C11 Sizes known only at execution match each other.
 // Unimplemented:
 //   C12 Tensors are of f64, f32, bf16, f16, f8_e5m2, f8_e4m3, e8m0, s32, s8 or u8.
@@ -48,7 +48,7 @@ constexpr size_t maxOpenSources = 64;
 constexpr SourceRules rules = {
     {"a concat", " (concat C13)", " (concat C15)", " (concat C16)"}, " (concat C3)", " (concat C12)"};
 
-/// Checks C2 to C5 and C12 to C16. Returns the size of dst along the axis, or runtimeDim.
+/// Checks C2 to C5, C12, C13, C15 and C16. Returns the size of dst along the axis, or runtimeDim.
 Result<int64_t> checkSources(const ConcatDesc &concat) {
   if (concat.srcs.empty())
     return invalidArguments("a concat has no sources; it needs at least one (concat C2)");

@@ -5,7 +5,7 @@
 //
 // One elementwise op over the logical dims: forward is dst = post-ops(f(src)), backward diff_src = diff_dst · f'(src),
 // or f' in terms of dst. Problems without floats are computed on integers (Primitives/Integers.h). The padding of the
-// output is zeroed separately, because f(0) need not be 0.
+// output is zeroed before or after the op, which does not write it, because f(0) need not be 0.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"

@@ -20,7 +20,7 @@
 // Invalid at execution (checked by the runtime):
 //   C12 Every argument is given.
 //   C13 The output shares no byte with another argument, unless the other is a tensor at the same address with the same
-//       layout and element size; never scales.
+//       layout and element size; never scales or zero points.
 //   C14 Sizes known only at execution match each other.
 // Unimplemented:
 //   C15 Forward: src and dst are of f64, f32, bf16, f16, f8_e5m2, f8_e4m3, s32, s8 or u8.

@@ -58,7 +58,7 @@ private:
   llvm::StringMap<mlir::Value> arguments;
 };
 
-/// Returns constants in memory; the module holds one global `@name` for all equal requests.
+/// Returns constants in memory: the global `@name` of the module, which the first call with this name creates.
 mlir::Value constantTable(StepEmitter &step, llvm::StringRef name, mlir::DenseElementsAttr values);
 
 class Program {
@@ -73,17 +73,18 @@ public:
   /// Returns entry `index` of the list of runtime sizes.
   mlir::AffineExpr size(int64_t index) { return builder.getAffineSymbolExpr(static_cast<unsigned>(index)); }
 
-  /// Adds scratch that all steps of an execution share.
+  /// Adds scratch that all steps of an execution share, unless a region of this name exists.
   void addRegion(llvm::StringRef name, mlir::AffineExpr bytes);
-  /// Calls the step `kind` with these arguments. Steps of one kind may differ only in the types and names of their
-  /// arguments; if these are equal, they share a function. `independent`: the call is independent of the previous one.
+  /// Calls the step `kind` with these arguments. Steps of one kind may differ only in the names, types and open sizes
+  /// of their arguments; if these are equal, they share a function. `independent`: the call is independent of the
+  /// previous one.
   void call(llvm::StringRef kind, llvm::ArrayRef<Binding> bindings, llvm::function_ref<void(StepEmitter &)> emitBody,
             bool independent = false);
   /// Begins a loop of `count` iterations and returns its index.
   mlir::AffineExpr beginLoop(mlir::AffineExpr count);
   void endLoop();
   /// Appends an entry to the list of runtime sizes, after those of the arguments: the maximum of `count` s32 elements
-  /// of a tensor, but at most `limit`.
+  /// of a tensor, `stride` elements apart, clamped to [0, limit].
   void addMaximum(llvm::StringRef tensor, mlir::AffineExpr limit, mlir::AffineExpr count, int64_t stride);
   /// Appends a value computed from the sizes of the arguments to the list of runtime sizes, after the maxima.
   void addSize(mlir::AffineExpr value);

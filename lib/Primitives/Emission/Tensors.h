@@ -38,11 +38,11 @@ llvm::SmallVector<Digit> digitsOf(const TensorDesc &desc);
 
 /// Extent of a tensor's memref within its buffer.
 enum class Reach {
-  Elements, ///< without the padding that no map reaches: dim 3 of aBcd16b with 5 channels has size 5
+  Elements, ///< without the padding that no map reaches: the last dim of aBcd16b with 5 channels has size 5
   Padding,  ///< the whole buffer
 };
 
-/// Returns the memref type of `desc`. Dense row-major memrefs carry no layout.
+/// Returns the memref type of `desc`. Static dense row-major memrefs with offset 0 carry no layout.
 mlir::MemRefType memrefOf(const TensorDesc &desc, mlir::MLIRContext *context, Reach reach = Reach::Elements);
 
 /// Returns the map from the iteration space to the dims of memrefOf(desc). A dim of size 1 is broadcast over a longer

@@ -22,7 +22,7 @@ struct GemmDesc {
   TensorDesc src, weights, dst;
   bool alpha = false, beta = false;        ///< true if present, as one f32 each
   bool offsets = false;                    ///< true if a and b are present, one value each, of the type of their matrix
-  GemmOffset dstOffset = GemmOffset::None; ///< shape of c, s32
+  GemmOffset dstOffset = GemmOffset::None; ///< shape of c, whose elements are s32
   template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) {
     visit("src", self.src), visit("weights", self.weights), visit("dst", self.dst), visit("alpha", self.alpha),
         visit("beta", self.beta), visit("offsets", self.offsets), visit("dst_offset", self.dstOffset);

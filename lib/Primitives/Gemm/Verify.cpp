@@ -50,7 +50,7 @@ Result<void> checkPresence(const GemmDesc &gemm) {
 
 std::string textOf(int64_t dim) { return dim == runtimeDim ? "known only at execution" : std::to_string(dim); }
 
-/// A dim that two matrices share.
+/// A dim that two matrices share; `first` and `second` are positions in tensorsOf().
 struct SharedDim {
   int first, firstDim, second, secondDim;
 };

@@ -39,10 +39,10 @@ enum class RnnRole {
 };
 RnnRole rnnRoleOf(const ReorderDesc &reorder, const Attributes &attr);
 
-/// Scales for weights of this rank (4: projection, otherwise layer and iteration) and their mask; {1} if not set.
+/// Scales for weights of dst's rank (4: projection, otherwise layer and iteration) and their mask.
 struct RnnWeightsScales {
   int32_t mask;
-  const std::vector<float> &values; ///< row-major over the masked dims
+  const std::vector<float> &values; ///< row-major over the masked dims; empty: not set
 };
 RnnWeightsScales rnnWeightsScalesOf(const ReorderDesc &reorder, const Attributes &attr);
 

@@ -17,7 +17,7 @@ struct ReorderDesc {
     visit("src", self.src), visit("dst", self.dst), visit("src_engine", self.srcEngine),
         visit("dst_engine", self.dstEngine);
   }
-  /// Replaces fields that do not affect the kernel, by set(field, value).
+  /// Calls set(field, value) with the canonical value of each field whose exact value does not affect the kernel.
   template <typename Self, typename Set> static void makeCanonical(Self &self, Set &set) {
     set(self.srcEngine, EngineKind::Cpu), set(self.dstEngine, EngineKind::Cpu);
   }

@@ -58,7 +58,8 @@ private:
   AffineExpr address, ordinal; ///< index of an element, from the first one, and of its sum
 };
 
-/// Returns the address for one loop over the values of all these digits, the fastest in memory first.
+/// Returns the address for one loop over the values of all these digits, of which those with small strides vary
+/// fastest. Multiplies `reducedExtent` by the number of values.
 AffineExpr CompensationEmitter::addressOfReduced(SmallVector<Digit> digits) {
   llvm::erase_if(digits, [](const Digit &digit) { return digit.size == 1; });
   llvm::sort(digits,

@@ -20,7 +20,7 @@
 // Invalid at execution (checked by the runtime):
 //   C13 Every argument is given.
 //   C14 dst shares no byte with another argument, unless the other is a tensor at the same address with the same layout
-//       and element size; never scales.
+//       and element size; never scales or zero points.
 //   C15 Sizes known only at execution match each other: the dims of src and dst, the lengths of scales and zero points.
 // Unimplemented:
 //   C16 src and dst are of f64, f32, bf16, f16, f8_e5m2, f8_e4m3, e8m0, f4_e2m1, s32, s8, u8, s4 or u4.
@@ -123,7 +123,7 @@ Result<void> checkSupported(const ReorderDesc &reorder) {
   return {};
 }
 
-/// Checks C17. The target of a device implies that both sides are reachable, as does the kind of the other engine.
+/// Checks C17. If both engines are of the same kind, replaces both kinds by cpu, because the target implies the device.
 Result<void> placeEngines(ReorderDesc &reorder, const Target &target) {
   const std::pair<const char *, EngineKind> both[] = {{"src", reorder.srcEngine}, {"dst", reorder.dstEngine}};
   for (const auto &[name, engine] : both)

@@ -19,10 +19,10 @@ inline constexpr TypeSet types = {DataType::F64,    DataType::F32,  DataType::BF
                                   DataType::F8E4M3, DataType::E8M0, DataType::F4E2M1, DataType::S32, DataType::S8,
                                   DataType::U8,     DataType::S4,   DataType::U4};
 
-/// Checks C18 and C19 for one tensor with a layout, whatever its role.
+/// Checks C18, C19 and the known dims of C28 for one tensor with a layout, whatever its role.
 Result<void> checkLayout(std::string_view name, const TensorDesc &tensor);
 
-/// Checks C7 to C12 and C20 to C27; the tensors must be verified. Resolves `any` in binary post-ops.
+/// Checks C7 to C12 and C18 to C28 for the attributes; the tensors must be verified. Resolves `any` in binary post-ops.
 Result<void> checkAttributes(const ReorderDesc &reorder, Attributes &attr);
 
 } // namespace quern::reorder

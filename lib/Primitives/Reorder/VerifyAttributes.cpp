@@ -28,7 +28,7 @@ Result<void> checkParams(const Quantization &quantization, const TensorDesc &ten
   return checkParams(quantization, tensor, paramRules);
 }
 
-/// Checks C18 to C20 for a post-op's tensor.
+/// Checks C18 to C20 and C28 for a post-op's tensor.
 Result<void> checkOperandLayout(std::string_view name, const TensorDesc &operand) {
   if (operand.extras.flags != 0)
     return unimplemented("a reorder is not implemented for compensation in ", name, "; its flags are ",
@@ -86,7 +86,7 @@ Result<void> checkRuntimeDims(const Quantization &quantization, const TensorDesc
   return {};
 }
 
-/// Checks C7 to C9, C21, C22 and C25.
+/// Checks C7 to C9, C21, C22, C25 and C28.
 Result<void> checkQuantization(const Quantization &quantization, const ReorderDesc &reorder,
                                const std::vector<PostOp> &postOps) {
   if (quantization.argument != arg::src && quantization.argument != arg::dst)

@@ -6,7 +6,7 @@
 // One step of a layer and direction is one function, or two if the second reads all channels of the first one's result
 // (gru, projection); its calls differ in their buffers. For each layer, the program copies the states at the start,
 // loops over time with both directions in one iteration (in two loops if the caches cannot keep the weights of both),
-// and copies dst_iter. Parts of dst_layer that the last layer's steps do not write are copied at the end. With open
+// and copies dst_iter. Unless the last layer's steps write dst_layer directly, it is copied at the end. With open
 // widths, the products are separate steps (SeparateGates).
 //
 //===----------------------------------------------------------------------===//
@@ -23,7 +23,7 @@ using namespace quern::rnn;
 // Arguments of steps
 //===----------------------------------------------------------------------===//
 
-/// Binds the products of a layer's inputs with its weights, `rows` rows from time `t` on.
+/// Binds `rows` rows of the products of a layer's inputs and its weights, from time `t` on.
 Binding RnnEmitter::inputsAt(int64_t direction, AffineExpr t, int64_t rows) {
   const int64_t width = layer.view().width(), row = s.gates * width, element = bytesOf(DataType::F32);
   const int64_t index = isSequential ? 0 : direction;
@@ -124,7 +124,8 @@ RnnEmitter::Bindings RnnEmitter::gateBindings(const At &at, int64_t first, int64
 // Steps of time
 //===----------------------------------------------------------------------===//
 
-/// Calls two steps of one result each, because only the recipe for rows has several, and it is slower here.
+/// Calls two steps of one result each, because only the recipe for rows supports several results, and it is slower
+/// here.
 void RnnEmitter::callSeparateLstm(const At &at) {
   const Rows cells = cellsAt(at.layer, at.direction, at.t);
   Bindings ofCell = gateBindings(at, 0, 3), ofState = gateBindings(at, 3, 4);

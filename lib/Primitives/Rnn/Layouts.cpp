@@ -19,7 +19,7 @@ namespace {
 
 bool mayRound(FpmathMode fpmath) { return fpmath == FpmathMode::BF16 || fpmath == FpmathMode::Any; }
 
-/// Returns the number of input channels that one instruction multiplies and adds.
+/// Returns the number of input channels that are stored together, for instructions that multiply and add them.
 int64_t kPackOf(DataType weights, FpmathMode fpmath, const Target &target) {
   switch (weights) {
   case DataType::S8:
@@ -40,8 +40,8 @@ int64_t gatesTogether(const RnnDesc &rnn) {
   return hasResetFirst(rnn) ? gates - 1 : gates;
 }
 
-/// Returns the layout with outer dims `outer` and blocks of dims `output` and `input`, which `outer` has in lower case
-/// if it is not blocked. A `sumMask` other than 0: s8 weights have sums appended.
+/// Returns the layout with outer dims `outer`, where `input` is in lower case, and blocks of dim `output` and, if kPack
+/// exceeds 1, of dim `input`. If `sumMask` is not 0, s8 weights have sums appended.
 Result<TensorDesc> packed(const TensorDesc &weights, std::string_view outer, char input, char output,
                           const Packing &packing, int32_t sumMask) {
   std::string tag(outer);

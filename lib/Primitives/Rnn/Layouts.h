@@ -29,7 +29,7 @@ namespace quern::rnn {
 /// Shape of a panel.
 struct Packing {
   int64_t block = 0; ///< output channels, a multiple of the target's 32-bit lanes
-  int64_t kPack = 1; ///< input channels that one instruction multiplies and adds: 1, 2, 4 or 8
+  int64_t kPack = 1; ///< input channels that are stored together: 1, 2, 4 or 8
 };
 
 /// Returns the packing for weights of this type with `channels` output channels. A kernel accumulates `gates` gates

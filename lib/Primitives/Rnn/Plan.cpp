@@ -11,8 +11,8 @@
 namespace quern::rnn {
 namespace {
 
-/// Returns true if backward reads these weights without a copy: they are packed, or their input channels are
-/// contiguous.
+/// Returns true if backward reads these weights without a copy: they are packed, or they are f32 that is not rounded to
+/// bf16 and their input channels are contiguous.
 bool areReadTransposedInPlace(const RnnDesc &rnn, const TensorDesc &weights, FpmathMode fpmath, const Target &target) {
   constexpr int input = 2;
   return !weights.isPlain() || (weights.dataType == DataType::F32 && !arePairsRounded(rnn, fpmath, target) &&
@@ -29,7 +29,7 @@ bool areReadInPlace(const RnnDesc &rnn, const TensorDesc &weights, bool isOfLaye
   // A single column is not vectorized.
   const bool hasContiguousColumns = weights.strides[output] == 1 && weights.dims[output] > 1;
   constexpr int64_t fewSteps = 16; // too few to pay for packing, for one sequence
-  // Rows of the product of all steps' inputs, which reads each part of the weights once for all rows.
+  // Maximum number of rows of the product of all steps' inputs, which reads each part of the weights once for all rows.
   constexpr int64_t fewRows = 64;
   const int64_t steps = rnn.srcLayer.dims[0], batch = rnn.srcLayer.dims[1];
   const bool isReadOnce = isOfLayer && mergesInputs(rnn) && steps * batch <= fewRows;

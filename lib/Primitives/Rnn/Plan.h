@@ -17,8 +17,8 @@ namespace quern::rnn {
 /// widened. Fails with `invalid_arguments` if a packed layout is too large.
 Result<void> planCopies(VerifiedProblem &problem, const Target &target);
 
-/// Returns true if the weights that a step of one layer and direction reads are evicted from the caches before the next
-/// step reads them again.
+/// Returns true if the weights that a step of one layer and direction reads are too large to stay in the caches until
+/// the next step reads them again.
 bool weightsExceedCache(const RnnDesc &rnn);
 
 /// Returns true if the products of a layer's inputs are computed for all time steps at once, because one step has too

@@ -22,7 +22,7 @@ struct Shape {
   int64_t gates = 0, biasGates = 0;
 
   static Shape of(const RnnDesc &rnn);
-  /// Returns the channels of dst_layer.
+  /// Returns the number of channels of dst_layer.
   int64_t dlc(const RnnDesc &rnn) const { return rnn.direction == RnnDirection::BidirectionalConcat ? 2 * dic : dic; }
   bool isOpen() const { return steps == runtimeDim || batch == runtimeDim || dhc == runtimeDim; }
 };

@@ -47,7 +47,7 @@
 //   C35 The other tensors have types that are supported with src_layer's (docs/primitives/rnn.md).
 //   C36 u8 and s8: inference, and not augru or lbr_augru.
 //   C37 seq_lengths is of s32.
-//   C38 In training, the stride of the channels is known.
+//   C38 In training, the strides of channels and of gradients of weights and all offsets are known.
 //   C39 Weights, bias and peephole have no open sizes; the other tensors have none except T and N. Alternatively, SLC,
 //       SIC and DHC are open together: for inference in f32 or bf16 with one layer and direction, without projection,
 //       attention and seq_lengths. Weights are then packed like those of some width, or plain like all other tensors,
@@ -62,9 +62,9 @@
 //   C46 It has src_layer, weights_layer, weights_iter, dst_layer and diff_dst_layer, and a gradient that it writes.
 //   C47 The tensor of each gradient is given.
 //   C48 A gradient has the rank and dims of its tensor.
-//   C49 The hint is a forward_training RNN with the same cell, direction, stack, dims and types.
+//   C49 The hint is a forward_training RNN with the same cell, activation, direction, stack, dims and types.
 // Backward, invalid at execution (checked by the runtime on the CPU):
-//   C50 The workspace was written by forward for the same cell, direction, stack, dims and types.
+//   C50 The workspace was written by forward for the same cell, activation, direction, stack, dims and types.
 // Backward, unimplemented:
 //   C51 Gradients are of f32.
 //

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Steps of the verification, in this order. Verify.cpp lists the constraints.
+// Steps of the verification. Verify.cpp calls them and lists the constraints.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_RNN_VERIFY_H

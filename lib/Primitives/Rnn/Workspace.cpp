@@ -101,7 +101,7 @@ TensorDesc workspaceGridOf(const RnnDesc &rnn) {
 Result<TensorDesc> workspaceGridOf(const RnnDesc &rnn, int64_t steps, int64_t batch) {
   QUERN_ASSIGN_OR_RETURN(WorkspaceLayout layout, workspaceOf(rnn, steps, batch));
   TensorDesc grid = workspaceGridOf(rnn);
-  const int64_t rows = steps * batch; // the sections are longer
+  const int64_t rows = steps * batch; // cannot overflow, because no section has fewer elements
   grid.dims[WorkspaceRows] = rows;
   grid.dims[WorkspaceChunks] = (rows + chunkRows - 1) / chunkRows;
   for (size_t i = 1; i < layout.sections.size(); ++i)

@@ -52,7 +52,7 @@ struct WorkspaceHeader {
   char magic[8] = {'Q', 'R', 'N', 'N', 'W', 'S', 0, 0};
   uint32_t version = workspaceVersion;
   uint32_t reserved0 = 0;
-  uint64_t shape[2] = {};       ///< digest of cell, direction, flags, types and all dims except T and N
+  uint64_t shape[2] = {};       ///< digest of cell, activation, direction, stack flag, and types and dims of weights
   int64_t steps = 0, batch = 0; ///< T and N
   char reserved1[16] = {};
 };

@@ -24,7 +24,7 @@ struct SoftmaxDesc {
     visit("prop", self.prop), visit("alg", self.alg), visit("src", self.src), visit("dst", self.dst),
         visit("diff_src", self.diffSrc), visit("diff_dst", self.diffDst), visit("axis", self.axis);
   }
-  /// Replaces fields that do not affect the kernel, by set(field, value).
+  /// Calls set(field, value) with the canonical value of each field whose exact value does not affect the kernel.
   template <typename Self, typename Set> static void makeCanonical(Self &self, Set &set) {
     set(self.prop, isForward(self.prop) ? PropKind::ForwardInference : PropKind::BackwardData);
   }

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Emits the problem, then the zeros of its destination's padding. Intermediates have the logical shape in any layout.
+// Emits the problem, then the zeros of its destination's padding. Intermediates are dense and have the logical
+// shape, whatever the layouts of the tensors are.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Padding.h"

@@ -4,12 +4,12 @@
 //===----------------------------------------------------------------------===//
 //
 // One op per step: maximum, exponential (or shift), sum, inverse (or logarithm), result with its scales and post-ops.
-// maxnumf ignores NaN, and x - inf is NaN or 0, so NaN and +inf reach the row through the exponentials and their sum. A
-// row of only -inf becomes NaN (-inf - -inf), unless the algorithm is accurate_inf_as_zero, which replaces its maximum
-// and its inverse by 0. Scales are multiplied into a value that is computed once per row (accurate) or once per kernel
-// (log), and division by the destination's scale becomes multiplication by its inverse: this deviates by a few
-// roundings of the compute type from the formula, which the thresholds permit. Only a destination scale after post-ops
-// costs a multiplication per element.
+// maxnumf ignores NaN, and exp(x - inf) is NaN or 0, so NaN and +inf reach the row through the exponentials and their
+// sum. A row of only -inf becomes NaN (-inf - -inf), unless the algorithm is accurate_inf_as_zero, which replaces its
+// maximum and its inverse by 0. Scales are multiplied into a value that is computed once per row (accurate) or once per
+// kernel (log), and division by the destination's scale becomes multiplication by its inverse: this deviates by a few
+// roundings of the compute type from the formula, which the thresholds permit. Except for log, only a destination
+// scale after post-ops costs a multiplication per element.
 //
 //===----------------------------------------------------------------------===//
 #include "IR/QuernDialect.h"
@@ -41,7 +41,7 @@ private:
   void emitLog(Operand max);
   Operand emitMax();
   Operand emitInverse(Operand sum);
-  /// Returns 1 / dstScale if post-ops separate it from the source's scale.
+  /// Returns 1 / dstScale if post-ops separate it from the source's scale, otherwise null.
   Value emitLastFactor();
   /// Emits dst = body(inputs), post-ops, times `lastFactor` unless null.
   void emitResult(ArrayRef<Operand> inputs, Value lastFactor, Body body);

@@ -16,7 +16,8 @@ namespace quern::softmax {
 /// Checks C15 to C17 for one tensor with a layout, whatever its role.
 Result<void> checkLayout(std::string_view name, const TensorDesc &tensor);
 
-/// Checks C11, C12 and C18 to C26; the tensors must be verified. Resolves `any` in binary post-ops.
+/// Checks C11, C12, C15 to C26, C30 and C31 for the attributes; the tensors must be verified. Resolves `any` in binary
+/// post-ops.
 Result<void> checkAttributes(const SoftmaxDesc &softmax, Attributes &attr);
 
 } // namespace quern::softmax

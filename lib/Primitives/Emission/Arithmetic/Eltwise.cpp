@@ -24,7 +24,7 @@ Value relu(EltwiseMath &math, Value x, double alpha) {
   return math.select(math.compare(CmpFPredicate::OGT, x, 0), x, math.mul(x, math.constant(alpha)));
 }
 
-/// Emits the functions that take one or few operations of the math dialect.
+/// Emits one function; EltwiseMath has those that take more than a few operations.
 class EltwiseEmitter {
 public:
   EltwiseEmitter(OpBuilder &builder, Location loc, float alpha, float beta, Value x)

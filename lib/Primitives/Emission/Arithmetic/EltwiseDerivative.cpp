@@ -119,8 +119,8 @@ Value EltwiseBackwardEmitter::mish() {
   return math.div(math.mulAdd(bounded, slope, math.mul(n, d)), math.mul(d, d));
 }
 
-/// Emits gradient / 2x. Computing 2x could overflow, as could the quotient before it is halved; half of a tiny gradient
-/// would lose bits.
+/// Emits gradient / (2x). Computing 2x could overflow, as could the quotient before it is halved; half of a tiny
+/// gradient would lose bits.
 Value EltwiseBackwardEmitter::halfQuotient() {
   Value half = math.constant(0.5), isTiny = math.compare(CmpFPredicate::OLT, math.abs(gradient), 0x1p-60);
   Value of = math.select(isTiny, gradient, math.mul(gradient, half));

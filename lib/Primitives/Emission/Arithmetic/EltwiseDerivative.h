@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Backward of the functions in Eltwise.h, with the same kind of arithmetic. Where terms cancel, the error is relative
+// Gradients of the functions in Eltwise.h, with the same kind of arithmetic. Where terms cancel, the error is relative
 // to the terms; everything else is accurate to a few ulp. Denormal derivatives are rounded as denormals.
 //
 //===----------------------------------------------------------------------===//

@@ -135,8 +135,8 @@ Value emitPower(EltwiseMath &math, Value x, double alpha, double beta) {
   return alpha == 1 ? result : math.mul(result, math.constant(alpha));
 }
 
-/// Emits x / (1 + exp(-|z|)) if z has the sign of x, otherwise x·exp(-|z|) / (1 + exp(-|z|)). See scaledExp() for
-/// `tail`.
+/// Emits x·sigmoid(z): x / (1 + exp(-|z|)) or, if z is negative, x·exp(-|z|) / (1 + exp(-|z|)). `minusZ` is -|z|; see
+/// scaledExp() for `tail`.
 static Value timesSigmoid(EltwiseMath &math, Value x, TwoTerms minusZ, Value negative, Value tail) {
   ScaledExp e = math.scaledExp(minusZ, tail);
   Value one = math.constant(1);
@@ -157,15 +157,14 @@ Value emitSwish(EltwiseMath &math, Value x, double alpha) {
   return timesSigmoid(math, x, math.minusMagnitude(x, alpha), negative, tail);
 }
 
-/// ½x·(1 + tanh y) = x·sigmoid(2y) with z = 2y = x·(a + b·x²). The sum in parentheses is exact except for its last
-/// product.
+/// ½x·(1 + tanh y) = x·sigmoid(2y) with z = 2y = x·(a + b·x²). The sum in parentheses is computed in two terms.
 GeluTanhArgument emitGeluTanhArgument(EltwiseMath &math, Value x) {
   bool isF32 = math.isF32();
   Value a = math.constant(isF32 ? 1.5957691669464111 : 1.5957691216057308),
         aLow = math.constant(isF32 ? -4.53406804e-8 : -9.96930880911e-17);
   Value b = math.constant(isF32 ? 0.07135481387376785 : 0.07135481627260025),
         bLow = math.constant(isF32 ? 2.398832396e-9 : -6.1751499e-19);
-  // For larger x, 2y is far below the smallest argument of exp; the bound prevents overflow.
+  // For larger |x|, -|z| is far below the arguments whose exp is not 0; the bound prevents overflow.
   Value magnitude = math.atMost(math.abs(x), isF32 ? 16 : 32);
   TwoTerms square = math.product(magnitude, magnitude), bSquare = math.product(square.high, b);
   bSquare.low = math.add(bSquare.low, math.mulAdd(square.high, bLow, math.mul(square.low, b)));

@@ -80,7 +80,7 @@ mlir::Value emitLinear(EltwiseMath &math, mlir::Value x, double alpha, double be
 /// Emits α·x^β.
 mlir::Value emitPower(EltwiseMath &math, mlir::Value x, double alpha, double beta);
 
-/// Argument of gelu_tanh, which is x·sigmoid(z): -|z|, and |x| limited to values at which exp(-|z|) is 0.
+/// Argument of gelu_tanh, which is x·sigmoid(z): -|z|, and |x| limited to a bound at which exp(-|z|) is 0.
 struct GeluTanhArgument {
   TwoTerms minus;
   mlir::Value magnitude;
@@ -88,7 +88,7 @@ struct GeluTanhArgument {
 GeluTanhArgument emitGeluTanhArgument(EltwiseMath &math, mlir::Value x);
 
 /// Tail of the normal distribution, ½·erfc(|x| / √2), as series·inverse·exp, where `exp` is exp(-x²/2). `magnitude` is
-/// |x|, limited to values at which `exp` is 0.
+/// |x|, limited to a bound at which `exp` is 0.
 struct NormalTail {
   mlir::Value magnitude, series, inverse, exp;
 };

@@ -4,7 +4,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Each function computes in the narrowest integers that hold the exact result, whose interval follows from the types of
-// the operands, and saturates once, to the type of the destination. Elements are of s32, s8 or u8.
+// the operands, and saturates once, to the type of the destination. Only a sum of two elements and the absolute value
+// saturate in 32 bits first if an operand is s32. Elements are of s32, s8 or u8.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_EMISSION_ARITHMETIC_INTEGERS_H

@@ -47,8 +47,8 @@ struct Words {
 struct Sequence {
   static constexpr int rounds = 10;
   Value keys[rounds][2];
-  Value offset, isAtStart; ///< position in the sequence; null if the caller passes none
-  Value threshold;         ///< elements with a greater random number, as 32-bit numbers, are kept
+  Value offset, isAtStart; ///< position in the sequence; true if that is 0; both null without an offset
+  Value threshold;         ///< unsigned 32-bit number; elements with a greater random number are kept
 };
 
 /// Returns the only element of an integer argument, as i64.
@@ -107,7 +107,7 @@ void permute(Words words, const Sequence &sequence, Value (&c)[4]) {
 }
 
 /// Returns four bytes, 1 or 0, for the elements from `position` on, a multiple of 4. The four elements use the words of
-/// one counter; at the start of the sequence they all use word 2.
+/// one counter; without an offset, or if it is 0, they all use word 2.
 Value keptFrom(Words words, const Sequence &sequence, Value position) {
   auto exceeds = [&](Value word) -> Value {
     return arith::CmpIOp::create(words.b, words.at, CmpIPredicate::ugt, words.low(word), sequence.threshold);

@@ -44,7 +44,7 @@ public:
   mlir::Value apply(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, mlir::ValueRange elements) const;
 
 private:
-  int mask = -1; ///< position in `inputs`
+  int mask = -1; ///< position in `inputs`; -1: no dropout
   mlir::Value factor;
 };
 

@@ -10,7 +10,7 @@
 //   delta_rounded, hidden_delta_rounded   copies that products read if the fpmath mode lets factors be rounded
 //   states0, states1      [D][T + 1][N][…]: states of a layer (layer mod 2); the additional slot is the state at the
 //                         start, slot 0 or T, depending on the direction
-//   cells_again           the same for c, if the workspace's cannot be used: with lengths, for peepholes or open T
+//   cells_again           the same for c, if cells cannot be read from the workspace: with lengths, peepholes or open T
 //   state_diff            gradients of an LSTM's projected states
 //   unprojected, reset    factors of R and U_o
 //   input_diff            gradients of a layer's inputs
@@ -73,7 +73,7 @@ private:
     return span == Span::All && states.isOpen() ? states.workspaceSize(WorkspaceRows) : -1;
   }
   Rows ofSpan(const Rows &rows, Span span) const { return span == Span::All ? states.ofAll(rows) : rows; }
-  /// Gates that U multiplies with h in one product.
+  /// Returns the gates whose weights U are multiplied by h in one product.
   Gates iterGates() const { return {0, hasResetFirst(rnn) ? 2 : s.gates}; }
   /// Returns the region in which products read the gate gradients of `region`.
   llvm::StringRef factorsOf(llvm::StringRef region) const {
@@ -97,7 +97,7 @@ private:
   Rows keptCells(int64_t layer, int64_t direction, mlir::AffineExpr t) const {
     return states.section(WorkspacePart::Cells, s.dhc, states.stack(layer, direction), t);
   }
-  /// States after and before a step, and before the first step.
+  /// Return the states after and before a step, and before the first step; likewise for the cells.
   Rows stateAfter(int64_t layer, int64_t direction, mlir::AffineExpr t);
   Rows stateBefore(int64_t layer, int64_t direction, mlir::AffineExpr t);
   Rows stateAtStart(int64_t layer, int64_t direction);
@@ -129,7 +129,7 @@ private:
   void addHandedBack(Bindings &bindings, const At &at);
   void addCarry(Bindings &bindings, int64_t direction);
   Rows carryOf(int64_t direction) { return ofStep("carry", s.dic, direction); }
-  /// Returns a region [D][N][channels] of f32.
+  /// Returns the matrix of one direction in a region [D][N][channels] of f32.
   Rows ofStep(llvm::StringRef name, Extent channels, int64_t direction) {
     return states.ofSteps(name, DataType::F32, channels, direction, program.number(0), program.number(1));
   }
@@ -150,8 +150,8 @@ private:
   void emitOuter(const Outer &outer, emission::Binding left, emission::Binding right);
   void emitColumns(llvm::StringRef tensor, const TensorDesc &desc, int64_t layer, int64_t direction, int64_t firstRow,
                    const emission::Binding &values, const Rows *factors);
-  /// Returns the left factor of such a product, [T, N, channels]. Steps after the end of a sequence, whose contents are
-  /// unspecified, are replaced by zeros.
+  /// Returns the left factor of such a product, bound like allOf(). Steps after the end of a sequence, whose contents
+  /// are unspecified, are replaced by zeros.
   emission::Binding factor(llvm::function_ref<Rows(mlir::AffineExpr)> at, int64_t timeStride, int64_t direction);
   /// If sizes are open, emits a loop over chunks of rows with `call` as its body, in which `parts` are bound to one
   /// chunk. Otherwise only calls `call`.

@@ -71,7 +71,7 @@ private:
   Value ofAlive(Value x) { return e.whereAlive(remaining, x, e.f32(0)); }
   Value alive(Value x, Value kept) { return e.whereAlive(remaining, x, kept); }
   Value delta(Value x) { return roundedFactor(e.builder(), step.loc, ofAlive(x), deltaType(context)); }
-  /// x (1 - x)
+  /// Emits x (1 - x).
   Value sigmoidSlope(Value x) { return e.mul(x, e.sub(e.f32(1), x)); }
   Value tanhSlope(Value x) { return e.sub(e.f32(1), e.mul(x, x)); }
   Value activationSlope(Value h);

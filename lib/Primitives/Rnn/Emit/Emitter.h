@@ -42,7 +42,8 @@ private:
   };
   mlir::AffineExpr before(const At &at) const { return states.isReversed(at.direction) ? at.t + 1 : at.t - 1; }
 
-  /// Returns true if cells read the state before the step itself, in addition to the copy that products read.
+  /// Returns true if a step reads the stored state before it: in products, unless these read a rounded copy, or in
+  /// elementwise ops.
   bool readsState() const { return !context.roundsRows() || states.hasLengths || isGru(rnn); }
 
   void emitHeader();

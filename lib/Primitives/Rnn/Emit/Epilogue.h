@@ -32,7 +32,7 @@ public:
   Ref element(mlir::Value memref) { return add(memref, {n, o}); }
   /// Adds gate `gate` of an operand [N, G, channels].
   Ref gateOf(mlir::Value memref, int64_t gate) { return add(memref, {n, constant(gate), o}); }
-  /// Adds the sums of one product, unmodified.
+  /// Adds the sums of one product, without the padding of the last panel.
   Ref sumOf(const Sums &sums, const WeightsView &view) { return add(withoutPadding(step, sums, view), {n, o}); }
   /// Adds the step's argument `name`, [N, channels]; absent if the step does not have it.
   Ref elementOf(llvm::StringRef name) { return step.has(name) ? element(step[name]) : -1; }

@@ -43,7 +43,7 @@ Value partOf(StepEmitter &step, Value memref, ArrayRef<int64_t> offsets, ArrayRe
   return memref::SubViewOp::create(step.builder, step.loc, memref, starts, sizes, steps);
 }
 
-/// Returns the first columns of sums.
+/// Returns the first `columns` columns of sums.
 Value columnsOf(StepEmitter &step, const Sums &sums, int64_t columns) {
   auto rank = static_cast<unsigned>(cast<MemRefType>(sums.memref.getType()).getRank());
   SmallVector<OpFoldResult> sizes;
@@ -180,7 +180,7 @@ Operation *addProductBy(StepEmitter &step, Value sums, Value left, Value right, 
 
 } // namespace
 
-/// Returns the view of matrices whose rows are counted by dim `row` and whose columns by dim `column`.
+/// Returns the view of matrices whose row index is dim `row` and whose column index is dim `column`.
 WeightsView WeightsView::between(const TensorDesc &weights, int row, int column, int64_t gates, bool mergesGates,
                                  MLIRContext *context) {
   Builder builder(context);

@@ -24,7 +24,7 @@ public:
   void addVector(Bindings &bindings, llvm::StringRef name, const Rows &vector) const;
   /// Binds "attention" and "remaining" at time `t`, if the problem has them.
   void addPerSequence(Bindings &bindings, mlir::AffineExpr t) const;
-  /// Number of steps that each sequence has left at time t, including t.
+  /// Returns the memory of the number of steps that each sequence has left at time t, including t.
   Rows remainingAt(mlir::AffineExpr t) const;
   /// Emits the steps that compute remainingAt() for all time steps.
   void emitRemaining() const;

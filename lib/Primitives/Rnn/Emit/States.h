@@ -38,8 +38,9 @@ struct Extent {
 struct Rows {
   std::string buffer;
   DataType type = DataType::F32;
-  Extent channels, row;
-  int64_t channel = 1, offset = 0; ///< strides and offset in elements, equal for all matrices of the buffer
+  Extent channels, row; ///< number of channels; distance between rows in elements
+  /// Distance between channels, and offset, in elements; equal for all matrices of the buffer.
+  int64_t channel = 1, offset = 0;
   mlir::AffineExpr bytes;
   std::optional<Extent> count = std::nullopt; ///< number of rows; absent: N
 };

@@ -56,12 +56,12 @@ private:
   WeightsView seen;
 };
 
-/// Emits the factors of integer products, 1 / (w_s s), as a region [G, O] "scales" (for a projection [1, O]
-/// "projection_scales"), if they differ by channel.
+/// Emits the factors of integer products, 1 / (scale of the weights · data scale), as a region [G, O] "scales" (for a
+/// projection [1, O] "projection_scales"), if they differ by channel.
 void emitScales(const CellContext &context, emission::Program &program);
 void bindScales(const CellContext &context, bool isProjection, emission::Program &program,
                 llvm::SmallVectorImpl<emission::Binding> &bindings);
-/// Returns 1 / (w_s s) if it is the same for all channels.
+/// Returns 1 / (scale of the weights · data scale), from the first scale of the weights.
 float commonScaleOf(const RnnQuantization &quantization, bool isProjection);
 
 /// Copies constants, a global `@name` of the module, to `to` of the same size.

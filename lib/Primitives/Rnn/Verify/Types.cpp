@@ -28,7 +28,7 @@ std::vector<DataType> typesOf(std::string_view name, const RnnDesc &rnn) {
   return {DataType::F32, src}; // c, bias, weights_peephole, attention
 }
 
-/// Checks C34 to C37.
+/// Checks C34, C35 and C37.
 Result<void> checkType(const NamedTensor &tensor, const RnnDesc &rnn) {
   std::string_view name = tensor.name;
   const DataType src = rnn.srcLayer.dataType, type = tensor.desc.dataType;

@@ -30,12 +30,12 @@ constexpr int none = -1;
 class Batch {
 public:
   explicit Batch(const Problem &problem) : original(problem.function), sizes(problem.sizes) {}
-  /// Finds the loop of every op and the dim of every buffer. Returns false with a reason if there are none.
+  /// Finds the loop of every op and the dim of every buffer. Returns false with a reason if this is not a batch.
   bool read(const Problem &problem, std::string &whyNot);
-  /// Creates the problem of one index, in no module.
+  /// Creates the problem of one index, which is not in a module.
   func::FuncOp makeOne() const;
   func::FuncOp wrap(func::FuncOp kernel) const;
-  /// Returns the plan of the loop around a kernel.
+  /// Returns the plan of the batch, given that of its kernel.
   PlanAttr planAround(PlanAttr plan) const {
     return PlanBuilder(original, plan.getRecipe()).addSize(PlanField::Times, count).add(plan).get();
   }
@@ -69,7 +69,7 @@ SmallVector<int> openDims(MemRefType type) {
   return open;
 }
 
-/// Returns the outermost loop that indexes all operands of the first reduction.
+/// Returns the outermost parallel loop that indexes all operands of the first reduction and may have several indices.
 std::optional<unsigned> Batch::loopOfFirst(const Problem &problem) const {
   for (const ProblemOp &own : problem.ops) {
     linalg::LinalgOp op = own.op;
@@ -89,7 +89,8 @@ std::optional<unsigned> Batch::loopOfFirst(const Problem &problem) const {
   return std::nullopt;
 }
 
-/// Records the dims of an op's operands that its loop indexes.
+/// Records `loop` as the op's loop of the batch, and the dim of each operand that it indexes. Returns false with a
+/// reason if it cannot be the loop of a batch.
 bool Batch::spread(linalg::LinalgOp op, unsigned loop, std::string &whyNot) {
   loops[op] = loop;
   auto fail = [&](const char *why) {
@@ -261,7 +262,7 @@ void Batch::allocWithout(OpBuilder &builder, memref::AllocOp alloc, IRMapping &m
   mapping.map(alloc.getResult(), made.getResult());
 }
 
-/// Returns the size of an intermediate along a dim of the single problem; 1 for the dim of the batch.
+/// Returns the counterpart of a memref.dim in the single problem; 1 if it is the size along the batch.
 Value Batch::dimWithout(OpBuilder &builder, memref::DimOp dim, const IRMapping &mapping) const {
   std::optional<int64_t> at = dim.getConstantIndex();
   const int without = dims.lookup_or(dim.getSource(), none);
@@ -272,7 +273,7 @@ Value Batch::dimWithout(OpBuilder &builder, memref::DimOp dim, const IRMapping &
   return memref::DimOp::create(builder, dim.getLoc(), mapping.lookupOrDefault(dim.getSource()), index);
 }
 
-/// Returns the entries of the execution's list of sizes that the open sizes of the single problem are.
+/// Returns the index of each open size of the single problem in the list of sizes that execution passes.
 SmallVector<int64_t> Batch::sizesOfOne() const {
   SmallVector<int64_t> indices;
   for (BlockArgument argument : original.getArguments()) {
@@ -296,7 +297,7 @@ Size Batch::strideOf(Value argument) const {
   return dim == none ? Size() : sizes.layoutOf(argument).strides[dim];
 }
 
-/// Returns the kernel argument that starts at element `at` of `memory`.
+/// Returns a view of `memory` that starts at element `at` and has the shape of `type`, the kernel's argument.
 Value Batch::memoryFrom(OpBuilder &builder, Value memory, Value at, MemRefType type) const {
   const SmallVector<int64_t> unit(type.getRank(), 1);
   auto layout = StridedLayoutAttr::get(builder.getContext(), ShapedType::kDynamic, unit);

@@ -12,7 +12,7 @@ namespace quern {
 constexpr int64_t lineBytes = 64;   ///< bytes of a cache line
 constexpr int64_t cacheWays = 8;    ///< minimum associativity of L1 and L2
 constexpr int64_t pageBytes = 4096; ///< bytes of a page, at whose end hardware prefetchers stop
-/// Bytes; hardware prefetchers follow strides below this, and runs from this length on.
+/// In bytes: hardware prefetchers follow smaller strides, and contiguous runs of at least this length.
 constexpr int64_t prefetcherReach = 2048;
 constexpr double vectorOperationNs = 0.17; ///< duration of a vector operation on one core
 

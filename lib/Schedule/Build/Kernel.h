@@ -13,7 +13,7 @@
 // independent groups of work-items along x, and its space counts groups. Its KernelAttr has its other properties
 // (KernelTraits). Arguments must not overlap, except for those that a recipe allows to share memory.
 //
-// A recipe that does not support a problem returns no match (Problem/Match.h), but a one-line reason.
+// A recipe that does not support a problem returns a null match (Problem/Match.h) and a one-line reason.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_BUILD_KERNEL_H
@@ -33,11 +33,11 @@ namespace quern {
 /// The number of independent iterations of a kernel: a number times a factor for each open extent.
 struct IterationSpace {
   IterationSpace(int64_t number = 1) : number(number) {} // NOLINT(google-explicit-constructor): a number is a space
-  /// Multiplies the space by the iterations of a loop over `extent` indices, `step` in an iteration.
+  /// Multiplies the space by the iterations of a loop over `extent` indices, `step` of them per iteration.
   void addLoop(schedule::Size extent, int64_t step = 1);
 
   int64_t number;
-  llvm::SmallVector<int64_t, 4> factors; ///< pairs of an open size and a step
+  llvm::SmallVector<int64_t, 4> factors; ///< pairs: the index of an open size, and a step
 };
 
 /// Properties of a kernel, which its KernelAttr records.
@@ -56,7 +56,7 @@ struct KernelFunction {
   mlir::func::FuncOp function;
   mlir::IRMapping arguments;          ///< maps the problem's values to the kernel's
   mlir::Value shared, scratch, sizes; ///< null if the kernel does not have them
-  /// Return the range of iterations of a call. Kernels with groups do not have these arguments.
+  /// Return the bounds of the iterations of a call. Kernels with groups do not have these arguments.
   mlir::Value begin() { return function.getArgument(function.getNumArguments() - 2); }
   mlir::Value end() { return function.getArgument(function.getNumArguments() - 1); }
 };

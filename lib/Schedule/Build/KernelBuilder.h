@@ -38,16 +38,17 @@ public:
   /// Clones scalar code of a problem (loads from arguments, arithmetic, the constants it needs) to the insertion point,
   /// and maps it in `kernel.arguments`.
   void clonePrologue(mlir::func::FuncOp problem, llvm::ArrayRef<mlir::Operation *> prologue);
-  /// Emits the loop over a call's iterations and the kernel's end. The loop becomes `entry` and the insertion point.
+  /// Emits the loop over the iterations of a call and the kernel's return. The loop becomes `entry`, and its body the
+  /// insertion point.
   mlir::scf::ForOp beginSpace();
   /// Moves loop-invariant operations out of all loops, which no later pass does. Returns the kernel.
   mlir::func::FuncOp finishKernel();
 
   // Constants.
   Value constant(mlir::TypedAttr attr);
-  /// Returns a number, an open size or a value as a value. The first two are indices.
+  /// Returns `x` as a value. A number or an open size becomes a value of type index.
   Value index(Index x);
-  /// Returns an index as a value of the type of `other`, an index or an integer. An open size is an index.
+  /// Returns `x` as a value of the type of `other`, which is index or an integer type; index if `x` is an open size.
   Value like(Value other, Index x);
   /// Broadcasts to all lanes; returns the scalar itself for 0 lanes.
   Value splat(mlir::TypedAttr scalar, int64_t lanes);
@@ -55,8 +56,8 @@ public:
   /// Broadcasts a value from outside a body, or a constant in it, to all lanes; returns the scalar for 0 lanes.
   Value captured(Value scalar, int64_t lanes = 0);
 
-  // Arithmetic (Index.cpp). Numbers are folded, as are 0 and 1 where they have no effect. Operands of divisions are not
-  // negative. The overloads for values return a value of the same type.
+  // Arithmetic (Index.cpp). Operations on numbers are folded, as are sums, products and divisions that 0 or 1 makes
+  // trivial. Operands of divisions are not negative. The overloads for values return a value of the same type.
   static bool isZero(Value v);
   Index add(Index x, Index y);
   Index sub(Index x, Index y);
@@ -122,7 +123,7 @@ public:
   template <typename Op, typename... Args> auto create(Args &&...args) {
     return Op::create(b, loc, std::forward<Args>(args)...);
   }
-  /// Runs f before `point`, or here if it is null.
+  /// Calls `f` with the insertion point before `point`; if that is null, the insertion point is not changed.
   template <typename F> auto before(mlir::Operation *point, F f) {
     mlir::OpBuilder::InsertionGuard guard(b);
     if (point)
@@ -146,7 +147,7 @@ public:
 
   mlir::OpBuilder b;
   mlir::Location loc;
-  KernelFunction kernel; ///< its arguments are mapped with the prologue
+  KernelFunction kernel; ///< `arguments` also maps the results of the prologue
   /// Insertion point of constants: the loop over the kernel's space, or the first operation of a work-item.
   mlir::Operation *entry = nullptr;
 

@@ -185,7 +185,7 @@ private:
       from.push_back(source(lane));
     return vector::ShuffleOp::create(b, loc, low, high, from);
   }
-  /// Adds the lanes of one vector after another.
+  /// Returns the vector of the elements with the indices `from` in the run. It merges the vectors one after another.
   Value collected(ArrayRef<int64_t> from) {
     Value result;
     int first = -1;

@@ -43,9 +43,9 @@ int64_t transposeScratch(mlir::Type element, int64_t lanes);
 void transposeSquares(mlir::OpBuilder &b, mlir::Location loc, mlir::Type element, int64_t lanes,
                       const SquareAccess &access, mlir::Value scratch, llvm::function_ref<mlir::Value(int64_t)> index);
 
-/// Concatenates vectors of one type, a power of two of them.
+/// Concatenates vectors of one type, whose number is a power of two.
 mlir::Value joinVectors(mlir::OpBuilder &b, mlir::Location loc, llvm::SmallVector<mlir::Value> vectors);
-/// Concatenates each `count` adjacent vectors, a power of two.
+/// Concatenates each group of `count` adjacent vectors; `count` is a power of two.
 llvm::SmallVector<mlir::Value> joinAdjacent(mlir::OpBuilder &b, mlir::Location loc,
                                             llvm::SmallVector<mlir::Value> vectors, int64_t count);
 

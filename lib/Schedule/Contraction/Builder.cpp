@@ -14,7 +14,7 @@ using namespace quern;
 using namespace quern::schedule;
 using namespace quern::schedule::contractions;
 
-/// The constant is added last, so that adjacent addresses share the sum before it.
+/// Returns `offset` plus the terms. The constant is added last, so that adjacent addresses share the sum before it.
 Value ContractionBuilder::linear(int64_t offset, ArrayRef<Term> terms) {
   Value sum;
   for (auto [value, stride] : terms) {

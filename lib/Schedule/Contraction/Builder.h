@@ -31,7 +31,7 @@ public:
 
   Value linear(int64_t offset, llvm::ArrayRef<Term> terms);
   /// Emits a sum or product of indices once for all blocks that can see it: every further operation costs time in each
-  /// later stage.
+  /// later pass.
   template <typename Op> Value shared(Value x, Value y) {
     auto key = [&](mlir::Block *block) { return std::tuple(mlir::TypeID::get<Op>(), block, x, y); };
     for (mlir::Block *block = b.getInsertionBlock(); block; block = block->getParent()->getParentOp()->getBlock())
@@ -50,7 +50,7 @@ public:
                   llvm::function_ref<void(Value row, int64_t height)> body);
 
   Value buffer(Value base) { return kernel.arguments.lookup(base); }
-  /// Returns a part of scratch as a buffer.
+  /// Returns the part of scratch that starts at byte `bytes` as a buffer of `elements` elements.
   Value scratchBuffer(int64_t bytes, int64_t elements, Type element);
   /// Loads `count` elements, or those of the mask; the other elements of `lanes` are zero and not read.
   Value loadLanes(Value memref, Value at, int64_t lanes, Value mask, int64_t count);

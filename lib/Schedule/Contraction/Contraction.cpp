@@ -37,11 +37,11 @@ private:
 
   const Problem &problem;
   const ContractionStrategy &strategy;
-  std::unique_ptr<KnownMatch> known; ///< as read last
+  std::unique_ptr<KnownMatch> known; ///< result of the last call of readKnown()
   bool isRead = false;
 };
 
-/// Reads and plans the problem with known sizes other than its rows.
+/// Reads and plans the problem into `known`; only its rows may be open. Returns false with a reason if it fails.
 bool ContractionMatcher::readKnown(AllowedForms allowed, std::string &whyNot) {
   known = std::make_unique<KnownMatch>(Recipe::Contraction, strategy);
   isRead = succeeded(readChain(problem, known->chain, allowed, whyNot));

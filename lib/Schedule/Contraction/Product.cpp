@@ -338,7 +338,8 @@ bool ProductReader::hasWhole() {
   return gate + last + product.packed <= size + 1;
 }
 
-/// Strided columns are read one by one.
+/// Checks that rhs can be loaded: in whole groups of packed elements or, if that is allowed, by strided columns, which
+/// are read one by one.
 LogicalResult ProductReader::checkStride() {
   if (!product.isStrided() && product.taken == 1 && !hasWhole())
     product.columnStride = std::exchange(product.packed, 1);

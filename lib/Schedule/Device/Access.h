@@ -16,8 +16,8 @@ namespace quern {
 
 constexpr int64_t deviceWordBytes = 4;
 
-/// Returns true if a device can access `count` elements at once: they are a whole number of words, of a vector length
-/// that SPIR-V has.
+/// Returns true if a device can access `count` elements at once: more than one, and 1, 2, 4, 8 or 16 words, or elements
+/// if these are wider than a word.
 bool isDeviceVector(mlir::Type element, int64_t count);
 
 /// Returns the required alignment of a vector of such elements, in bytes.
@@ -28,7 +28,7 @@ int64_t deviceAlignment(mlir::Type element);
 mlir::Value areWordAligned(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<mlir::Value> memrefs,
                            llvm::ArrayRef<mlir::Value> bytes = {});
 
-/// Loads `count` elements of `memref` from index `at` in one access.
+/// Loads `count` elements of `memref` from index `at` in one access, and returns each as a scalar.
 llvm::SmallVector<mlir::Value> loadVector(mlir::OpBuilder &b, mlir::Location loc, mlir::Value memref, mlir::Value at,
                                           int64_t count);
 void storeVector(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<mlir::Value> elements, mlir::Value memref,

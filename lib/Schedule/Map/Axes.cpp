@@ -81,7 +81,7 @@ LogicalResult AxisReader::findOp() {
   return success();
 }
 
-/// An open loop has the size of the destination's dim that it indexes.
+/// Reads the loops' extents. An open loop gets the size of the destination's dim that it indexes.
 LogicalResult AxisReader::readExtents() {
   extents = own->extents;
   if (fill && anyOpen(extents))
@@ -139,7 +139,7 @@ LogicalResult AxisReader::checkFill() {
   return drawOut(map.op.getMatchingIndexingMap(destination), cast<MemRefType>(destination->get().getType()));
 }
 
-/// A loop index as an operand: it has stride 1 along its loop and 0 along all others.
+/// Adds each loop index that the body reads as an operand with stride 1 along its loop and 0 along all others.
 void AxisReader::addIndices() {
   for (auto index : map.op.getBlock()->getOps<linalg::IndexOp>()) {
     Operand out;
@@ -190,7 +190,7 @@ LogicalResult AxisReader::checkAddresses() {
   return success();
 }
 
-/// Adds one axis between each two cuts of a loop; none for a loop of one index.
+/// Splits a loop at its cuts and adds an axis for each part, and the loop's limit. A loop of one index has no axis.
 LogicalResult AxisReader::cutLoop(unsigned loop) {
   const Size extent = drawnOut[loop];
   if (extent == 1)

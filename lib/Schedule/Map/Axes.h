@@ -77,8 +77,8 @@ struct MapProblem {
 };
 
 /// Reads `problem` into `map`, or fails with a reason in `whyNot`. Extents, strides and offsets may be open
-/// (Problem/Size.h), except those of loops that some operand's blocks split. `ofDevice`: inputs may be tables of
-/// constants.
+/// (Problem/Size.h), except those of loops that some operand's blocks split, and extents if there is a fill.
+/// `ofDevice`: inputs may be tables of constants.
 mlir::LogicalResult readMap(const Problem &problem, MapProblem &map, std::string &whyNot, bool ofDevice = false);
 
 } // namespace quern::schedule::maps

@@ -17,7 +17,7 @@
 
 namespace quern {
 
-/// The parameters of a target. One table per target sets them (Targets/*/Strategy.h).
+/// The parameters of a target. One table per target sets them (Targets/*/Strategy.cpp).
 struct MapStrategy {
 #define QUERN_FIELD(TYPE, NAME, DEFAULT, LEAST, WHAT) TYPE NAME = DEFAULT;
 #include "Schedule/Map/Strategy.def"

@@ -19,11 +19,11 @@
 
 namespace quern::schedule {
 
-/// Returns true for memory other than the arguments: a part of one, given by its first byte, or a table of constants.
-/// Both are flat.
+/// Returns true for memory other than the arguments: a part of an argument (memref.view) or a table of constants
+/// (memref.get_global), which is contiguous, of rank 1 and of static size.
 bool isFlatBase(mlir::Operation *op);
 
-/// Returns true for part of a buffer, or a buffer in another shape, given by strides.
+/// Returns true for an op that returns a buffer, or a part of it, with another type, shape or strides. Null: false.
 bool isView(mlir::Operation *op);
 
 /// The address of an operand, in elements: offset + Σ loops[l] at the index of loop l.
@@ -33,7 +33,7 @@ struct LoopAccess {
   Size offset;
   llvm::SmallVector<AccessFunction, 6> loops; ///< address along each loop, as the indexing map specifies
   bool isView = false;                        ///< true if the operand is a view of `base`
-  std::string whyNot;                         ///< reason why the address is not valid; empty: it is
+  std::string whyNot;                         ///< reason why the address is not supported; empty: it is
   bool cutsOpenLoops = false;                 ///< true if the only reason is a non-linear function along an open loop
 
   bool isScalar() const { return !llvm::isa<mlir::MemRefType>(base.getType()); }
@@ -48,11 +48,11 @@ struct LoopAccess {
   bool sameAddress(const LoopAccess &other) const { return offset == other.offset && loops == other.loops; }
 };
 
-/// Reads the address of an operand of a linalg op on memrefs, given the extents of the op's loops. Sets a reason if the
-/// map multiplies an open size or adds to it.
+/// Reads the address of an operand of a linalg op on memrefs, given the extents of the op's loops. Sets `whyNot` if the
+/// address is not supported; for example, the map must not multiply an open size or add to it.
 LoopAccess readAccess(mlir::OpOperand &operand, llvm::ArrayRef<Size> extents, const ArgumentSizes &sizes);
 
-/// Non-linear access functions along dims, which splits for other operands have left, by dim.
+/// Pairs of a dim and the access function along it, for the dims along which the access is still non-linear.
 using NonlinearAccesses = llvm::SmallVector<std::pair<unsigned, AccessFunction>, 1>;
 
 /// An access after its loops were split into dims: offset + Σ strides[d] · index of dim d + the non-linear functions.

@@ -52,10 +52,11 @@ public:
   /// Returns the number of indices of a run, in which adjacent indices are step() elements from each other; 0:
   /// unlimited.
   int64_t run() const;
-  /// Returns the growth of the address from any multiple of `align` to `by` indices later, or nothing if it differs
-  /// between such multiples or is open.
+  /// Returns the growth of the address from any multiple of `align` to `by` indices later, or nothing if it is open or
+  /// may differ between such multiples.
   std::optional<int64_t> advance(int64_t by, int64_t align) const;
-  /// Returns true if every index of the loop has a different address in this function.
+  /// Returns true if the digits together determine the index. Indices then have different addresses, provided that
+  /// different digits do.
   bool tellsAllApart() const;
   auto operator<=>(const AccessFunction &other) const {
     auto order = openStep <=> other.openStep;

@@ -41,7 +41,7 @@ public:
   bool isFallback() const { return !whyFallback.empty(); }
 };
 
-/// A match of one kernel. `Chain` is what the recipe reads, `Plan` what it decides with a strategy.
+/// A match with one kernel. `Chain` is the recipe's analysis of the problem; `Plan` has the decisions for a strategy.
 template <typename Chain, typename Plan, typename Strategy> class SingleMatch : public Match {
 public:
   SingleMatch(Recipe recipe, const Strategy &strategy)

@@ -14,8 +14,8 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::schedule;
 
-/// Linalg requires that all dims that one loop indexes have the same size. The extent is a number if one of them is
-/// static; otherwise it is the open size of the first argument.
+/// Returns the extents of an op's loops. Linalg requires that all dims that one loop indexes have the same size. The
+/// extent is a number if one of them is static; otherwise it is the open size of the first argument that has one.
 static Sizes extentsOf(linalg::LinalgOp op, const ArgumentSizes &sizes) {
   Sizes extents;
   for (auto [loop, number] : llvm::enumerate(op.getStaticLoopRanges())) {
@@ -36,7 +36,8 @@ static Sizes extentsOf(linalg::LinalgOp op, const ArgumentSizes &sizes) {
   return extents;
 }
 
-/// Returns true for scalar code before the ops, and for memory other than the arguments.
+/// Returns true for scalar code (loads from arguments, operations without effects) and for memory other than the
+/// arguments (isFlatBase()).
 static bool isPrologue(Operation &op) {
   if (isa<ViewLikeOpInterface, memref::GetGlobalOp>(op))
     return isFlatBase(&op);
@@ -45,8 +46,8 @@ static bool isPrologue(Operation &op) {
          (isMemoryEffectFree(&op) && !op.getNumRegions() && !isa<memref::DimOp>(op));
 }
 
-/// Returns true for operations that only serve memory that the function allocates: the size of such a buffer is that of
-/// the argument whose loops it shares.
+/// Returns true for operations that recipes do not need: constants, the return, views, and allocations with their
+/// sizes. The size of an allocated buffer is that of the argument whose loops it shares.
 static bool isOfMemory(Operation &op) {
   auto isSizeOf = [](Operation *user) { return isa<memref::AllocOp>(user) || isView(user); };
   return isa<memref::AllocOp, memref::DeallocOp, func::ReturnOp, arith::ConstantOp>(op) || isView(&op) ||

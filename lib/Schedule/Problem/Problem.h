@@ -22,7 +22,7 @@ struct ProblemOp {
   ProblemOp(mlir::linalg::LinalgOp op, const ArgumentSizes &sizes);
 
   mutable mlir::linalg::LinalgOp op; ///< a handle, whose accessors are not const
-  /// Extents of its loops; untold if no argument determines them, or a number is not below endOfNumbers.
+  /// Extents of its loops. An extent is untold if no argument determines it, or if it is not below endOfNumbers.
   Sizes extents;
   llvm::SmallVector<LoopAccess, 6> operands; ///< by operand number
   /// The loop indices that the body reads, as accesses whose address is the index; `base` is the linalg.index value.
@@ -39,7 +39,7 @@ struct Problem {
   llvm::SmallVector<ProblemOp, 8> ops; ///< linalg ops, including fills
   /// Scalar code that bodies capture, and memory other than the arguments (isFlatBase()).
   llvm::SmallVector<mlir::Operation *, 8> prologue;
-  std::string whyNot; ///< reason why this is not a problem in linalg; empty: it is
+  std::string whyNot; ///< reason why no recipe supports the function; empty: one may
 };
 
 } // namespace quern::schedule

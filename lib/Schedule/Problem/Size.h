@@ -20,8 +20,8 @@
 
 namespace quern::schedule {
 
-/// Upper bound of the numbers of a problem. It exceeds the addresses of x86-64, and products of an extent and a stride
-/// do not overflow.
+/// Exclusive upper bound of the numbers of a problem. It exceeds 48-bit addresses, and sums and small multiples of
+/// numbers below it do not overflow.
 inline constexpr int64_t endOfNumbers = int64_t(1) << 50;
 
 /// A number, or a multiple of an open size. KernelBuilder::index() turns either into a value.
@@ -93,7 +93,7 @@ inline bool anyOpen(llvm::ArrayRef<Size> sizes) {
   return llvm::any_of(sizes, [](Size size) { return size.isOpen(); });
 }
 
-/// Converts sizes that are all known.
+/// Returns the sizes, which must all be known, as numbers.
 inline Numbers knownOf(llvm::ArrayRef<Size> sizes) {
   return llvm::map_to_vector<6>(sizes, [](Size size) { return size.known(); });
 }
@@ -106,8 +106,8 @@ public:
   explicit ArgumentSizes(mlir::func::FuncOp problem);
   /// Returns the length of the list.
   int64_t count() const { return total; }
-  /// Shape, strides and offset of a memref. Dynamic values are open for an argument. An intermediate's layout is not
-  /// visible outside, so its dynamic strides are numbers that distinguish its dims.
+  /// Shape, strides and offset of a memref. Dynamic values are open for an argument. For an intermediate, dynamic
+  /// extents are untold; its layout is not visible outside, so dynamic strides are numbers that distinguish its dims.
   struct Layout {
     Sizes shape, strides;
     Size offset;

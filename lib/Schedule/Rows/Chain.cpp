@@ -149,8 +149,8 @@ LogicalResult Matcher::readAccess(const LoopAccess &own, const Stage &stage, Acc
   return success();
 }
 
-/// Checks that a reduction may use any order and any number of partial accumulators: its relaxation, its combiner, and
-/// a start value that may be added more than once.
+/// Checks that a reduction may use any order and any number of partial accumulators: the combiner, the reassoc flag of
+/// sums, and a start value that may be combined more than once.
 LogicalResult Matcher::checkReduction(Stage &stage) {
   for (unsigned i = 0; i < stage.outs.size(); ++i) {
     TypedAttr init = stage.inits[i];
@@ -185,7 +185,7 @@ LogicalResult Matcher::checkBody(Stage &stage) {
   return stage.reduces ? checkReduction(stage) : success();
 }
 
-/// Checks that no two points of the space write one element.
+/// Checks that no two points of the space write the same element, except points of a row that one result covers.
 LogicalResult Matcher::checkOutput(const Stage &stage, const Access &access) {
   for (auto [loop, extent] : llvm::enumerate(chain.loops)) {
     bool isRow = static_cast<int>(loop) == chain.rowLoop;

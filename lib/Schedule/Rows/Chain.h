@@ -54,7 +54,7 @@ struct Stage {
   llvm::SmallVector<mlir::Value> results();
 };
 
-/// A parallel loop, or a digit of one.
+/// A parallel loop, a digit of one, or several of these that were merged.
 struct Dim {
   Size extent = 1;
   int limit = -1;     ///< index in `limits` of the padded loop that this is a digit of; -1: the loop is not padded

@@ -40,7 +40,7 @@ private:
   RowChain &chain;
 };
 
-/// Returns true for an intermediate, whose layout is not fixed.
+/// Returns true for an intermediate or a result of an earlier stage: its layout does not affect the dims.
 bool isPrivate(const Access &access) { return !access.isIndex() && (access.producer >= 0 || !access.isArgument()); }
 
 void DimLayout::layOutRow(unsigned loop) {
@@ -48,7 +48,7 @@ void DimLayout::layOutRow(unsigned loop) {
   chain.forEachPlace([&](Stage &, Access &access) { access.row = access.loops[loop]; });
 }
 
-/// Adds one dim between each two cuts, outermost first; none for a loop of one index.
+/// Splits a loop at its cuts and adds a dim for each part, outermost first. A loop of one index has no dim.
 void DimLayout::split(unsigned loop) {
   const Size extent = chain.loops[loop];
   if (extent == 1)
@@ -119,9 +119,9 @@ void DimLayout::merge() {
   }
 }
 
-/// Chooses the row of a chain without a reduction, whose dims are all alike. It is the innermost dim if that is long,
-/// otherwise the next dim that vectors need not run along, provided that enough iterations remain. Failing that, the
-/// row is a single point.
+/// Chooses the row of a chain without a reduction, whose dims are all parallel. It is the innermost dim if that is
+/// long, otherwise the next dim that vectors need not run along, provided that enough iterations remain. Failing that,
+/// the row is a single point.
 void DimLayout::chooseRow() {
   constexpr int64_t enough = 16, lengthy = 64;
   uint64_t space = 1; // may exceed memory if all operands broadcast, so the product saturates

@@ -23,7 +23,8 @@ namespace quern::schedule::rows {
 class RowEmitter : protected KernelBuilder {
 protected:
   enum class Level { Kernel, Row, Step };
-  /// A reduction of the current sweep: its combiner, and the values of its accumulators, of which one per row remains.
+  /// A reduction of the current sweep: its combiner, and the values of its accumulators, or one value per row after
+  /// combineParts().
   struct Reduction {
     mlir::Operation *like;
     Values parts;
@@ -50,12 +51,12 @@ protected:
   virtual Values loadSlot(const Access &access, int64_t &slot) = 0;
   /// Returns a loop index at a slot, in 32 bits.
   virtual Value numberOf(const Access &access, int64_t slot);
-  /// Returns the lanes of a slot that are within the row; null: all.
+  /// Returns the mask of the lanes of a slot that are within the row, or a condition for a scalar; null: all are.
   virtual Value inRow(int64_t slot) = 0;
   /// Returns true if a reduction has a second accumulator, for the rounding error of its sum.
   virtual bool isCompensated(mlir::Operation *) { return false; }
   virtual mlir::TypedAttr startOf(Stage &stage, unsigned k) { return stage.inits[k]; }
-  /// Combines the accumulators of each reduction.
+  /// Combines the accumulators of each reduction into one value per row.
   virtual void combineParts(llvm::MutableArrayRef<Reduction>) {}
   virtual void storeRowOutputs(llvm::ArrayRef<RowOutput> outputs) = 0;
   /// Emits the results of stage `i`, which are not cached.
@@ -82,7 +83,7 @@ protected:
   Value combine(mlir::Operation *like, Value term, Value accumulator);
   /// Adds a term to a sum, and the rounding error to `error` (Knuth's TwoSum).
   void addCompensated(Value &sum, Value &error, Value term);
-  /// Adds the error to the sum. The error of an infinite sum is NaN and is ignored.
+  /// Returns the sum plus the error. The error of an infinite sum is NaN and is ignored.
   Value addError(Value sum, Value error);
   Values freshAccumulators();
   void accumulate(Stage &stage, int64_t slot, llvm::MutableArrayRef<Value> &accumulators);
@@ -98,7 +99,7 @@ protected:
   RowChain &chain;
   int64_t lanesOfValue = 0;             ///< lanes of a value; 0: a scalar
   bool hasNumberMax = false;            ///< true if the target has an instruction for maxnumf and minnumf
-  int64_t columns = 1;                  ///< parallel accumulators; slots use them in turn
+  int64_t columns = 1;                  ///< accumulators of a reduction; slots use them in turn
   int64_t rowsOfStep = 1;               ///< slots that are different rows; further slots are parts of these
   int sweep = 0;                        ///< the current sweep
   mlir::Operation *sweepLoop = nullptr; ///< the loop over the row; null between loops

@@ -18,7 +18,7 @@
 
 namespace quern {
 
-/// The parameters of a target. One table per target sets them (Targets/*/Strategy.h).
+/// The parameters of a target. One table per target sets them (Targets/*/Strategy.cpp).
 struct RowsStrategy {
 #define QUERN_FIELD(TYPE, NAME, DEFAULT, LEAST, WHAT) TYPE NAME = DEFAULT;
 #include "Schedule/Rows/Strategy.def"

@@ -17,10 +17,10 @@ using namespace quern;
 using namespace quern::schedule;
 using namespace quern::schedule::contractions;
 
-/// Fewer steps are multiplied about as fast as their sums are fetched.
+/// Minimum steps for prefetching sums: fewer steps are multiplied about as fast as their sums are fetched.
 constexpr int64_t minPrefetchSteps = 256;
 
-/// Runs `body` for the tiles; the last one has separate code if the plan's tail does.
+/// Runs `body` for the tiles; the last one has separate code if the plan's tail is separate.
 void SliceEmitter::forTiles(IndexRange tiles, function_ref<void(Tile &)> body) const {
   auto emit = [&](Value number, bool isLast) {
     Tile tile(ir, chain, plan.tile, number, isLast);
@@ -118,7 +118,7 @@ Value SliceEmitter::bufferOf(int64_t bytes, int64_t elements, Type element) cons
   return ir.atEntry([&] { return ir.scratchBuffer(bytes, elements, element); });
 }
 
-/// Copies rows by the vector; the last vector overlaps the one before it.
+/// Copies vectors of rows of lhs; the last vector overlaps the one before it.
 void SliceEmitter::copyLhs(KSlice &slice, IndexRange range) const {
   const Product &from = chain.products[0], &to = slices.product;
   const int64_t lanes = plan.tile.lanes;

@@ -60,9 +60,11 @@ private:
   Value copy;
 };
 
-/// Emits whole steps of the plan's length, then one step with the remaining elements along K, fewer than are packed.
+/// Emits a step of `elements` elements along K; takes and returns the values that a loop over steps carries.
 using StepBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
     mlir::Value step, llvm::SmallVector<mlir::Value> carried, int64_t elements)>;
+
+/// Emits whole steps of `length` elements, then one step with the remaining elements along K.
 void forOpenSteps(ContractionBuilder &ir, int64_t length, IndexRange k, llvm::SmallVector<mlir::Value> &carried,
                   StepBody body);
 

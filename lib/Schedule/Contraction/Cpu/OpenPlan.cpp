@@ -16,8 +16,8 @@ using namespace quern::schedule::contractions;
 
 namespace {
 
-/// Registers hold the sums, the vectors of a step and one element of lhs; if multiplication is a separate instruction,
-/// also its result.
+/// Returns the maximum number of rows of a block. Registers hold the sums, the vectors of a step and one element of
+/// lhs; if multiplication is a separate instruction, also its result.
 int64_t maxRows(const OpenPlan &plan, int64_t vectors) {
   const int64_t others = vectors * registersOfRhs(plan.product, plan.dot) + (plan.dot == Dot::MulAdd ? 2 : 1);
   return std::clamp<int64_t>((plan.strategy.registers - others) / vectors, 1, plan.strategy.maxRows);

@@ -61,7 +61,7 @@ private:
 constexpr int64_t besideSums = 2;
 
 /// Returns true if every tile's vectors have the same relative addresses as those of the first, with equally spaced
-/// lanes. Columns of a tile past those of the factor are not read.
+/// lanes. Columns of a tile past those of the factor are not read. Appends the product's stride to `tile.strides`.
 bool ContractionPlanner::fits(const Product &product) {
   int64_t width = tile.width(), stride = product.rhsAt(width), readable = product.readable.known();
   bool isUniform = true;
@@ -96,8 +96,8 @@ bool ContractionPlanner::isBeyondFirst(int64_t vectors) const {
   return bytes > strategy.l1Bytes;
 }
 
-/// Returns the vectors of one accumulator per tile. Blocks of few rows are wider: more sums are then in flight, and a
-/// step reads longer runs. If narrower tiles let a few more rows form one block, rhs is read once.
+/// Returns the maximum number of vectors of each accumulator in a tile. Blocks of few rows are wider: more sums are
+/// then in flight, and a step reads longer runs. If narrower tiles let a few more rows form one block, rhs is read once.
 int64_t ContractionPlanner::widest() const {
   int64_t accumulators = chain.accumulators.size(), wanted = strategy.vectors, registers = strategy.registers;
   auto ofAccumulator = [&] { return std::clamp<int64_t>(wanted / accumulators, 1, ceilDiv(tile.columns, tile.lanes)); };

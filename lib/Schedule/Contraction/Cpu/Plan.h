@@ -170,10 +170,11 @@ struct ContractionPlan {
   PlanAttr attribute() const;
 };
 
-/// Returns `tallest`, then the powers of two below it, up to 8.
+/// Returns `tallest`, then those of 8, 4, 2 and 1 that are below it.
 llvm::SmallVector<int64_t, 6> heightsFrom(int64_t tallest);
 
-/// Returns the number of steps along K that do not fill a matrix.
+/// Returns the number of steps along K that are multiplied from padded copies: those that do not fill a matrix, or all
+/// if not all packed elements are multiplied.
 int64_t stepsLeft(const Product &product);
 
 /// Decides everything. Fails with a reason if no vector of the target fits the packing of a factor.

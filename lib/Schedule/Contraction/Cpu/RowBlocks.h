@@ -28,7 +28,7 @@ public:
   using Value = mlir::Value;
   using Body = llvm::function_ref<void(RowBlock)>;
 
-  /// Emits the count of open rows at the builder's entry.
+  /// Emits the number of chunks at the builder's entry, if the number of rows is open.
   RowBlocks(ContractionBuilder &ir, const Chain &chain, const BlockPlan &plan);
   /// Returns the number of chunks.
   Value chunks() const { return openChunks ? openChunks : ir.index(plan.chunks); }
@@ -36,7 +36,7 @@ public:
   bool hasChunks() const { return openChunks || plan.chunks > 1; }
   /// Returns the rows of a chunk. Requires a known number of rows.
   IndexRange rowsOf(Value chunk) const;
-  /// Calls `body` for the blocks of a chunk, with all accumulators.
+  /// Calls `body` for the blocks of a chunk, with all accumulators. Returns the chunk's rows.
   IndexRange forBlocks(Value chunk, Body body) const;
 
 private:

@@ -54,7 +54,7 @@ int64_t RowSplit::maxRows() const {
   return std::max<int64_t>(rows / k.rowsPerPatch() * k.rowsPerPatch(), 1);
 }
 
-/// Chunks have more rows if rhs is copied for them, and twice that if several tiles share a copy of lhs.
+/// Returns the wanted number of rows of a chunk: more if rhs is copied for them, and twice that if lhs is also copied.
 int64_t RowSplit::rowsOfChunk() const {
   return k.slices && k.slices->hasRhs ? std::max(strategy.sliceRows * (k.slices->hasLhs ? 2 : 1), strategy.chunkRows)
                                       : strategy.chunkRows;
@@ -96,9 +96,9 @@ int64_t RowSplit::fewestBlocks() const {
   return fewest;
 }
 
-/// Decides what is copied. rhs is copied if many rows read more of it than L2 keeps at such strides; strided columns
-/// are always copied. Both factors are copied if lhs is contiguous along rows, of which a block would read a few in
-/// every step. Copies are converted, and pairs of bf16 are made of steps that are not adjacent.
+/// Decides what is copied; returns false if nothing is. rhs is copied if many rows read more of it than L2 keeps at
+/// such strides, or read strided columns. Both factors are copied if lhs is contiguous along rows, of which a block would
+/// read a few in every step. Copies are converted, and pairs of bf16 are made of steps that are not adjacent.
 bool RowSplit::copies(KSlices &slices) const {
   const Product &product = slices.product;
   slices.hasRhs = true;
@@ -112,7 +112,7 @@ bool RowSplit::copies(KSlices &slices) const {
          (!chain.rows.isBelow(std::max(strategy.minCopyRows, maxRows() + 1)) && (product.isStrided() || isWide));
 }
 
-/// K is sliced if factors are copied, or if several blocks read more of rhs than L2 keeps.
+/// Slices K if factors are copied, or if several blocks read more of rhs than L2 keeps.
 void RowSplit::chooseSlices() {
   k.slices.reset();
   if (chain.products.size() > 1 || chain.products[0].reduced.size() != 1 || tile.columns < tile.lanes)

@@ -17,7 +17,7 @@ public:
       : plan(plan), chain(plan.chain), strategy(plan.strategy), tile(plan.tile), split(plan.rows), k(plan.k),
         scratch(plan.scratch) {}
   void run();
-  /// Returns the maximum rows of a block whose sums fit the registers.
+  /// Returns the maximum number of rows of a block whose sums fit the registers.
   int64_t maxRows() const;
   /// Returns true if vectors of rhs should be prefetched. Requires a plan that has been split.
   bool shouldPrefetch() const;

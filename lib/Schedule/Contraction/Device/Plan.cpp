@@ -68,15 +68,15 @@ void DeviceContractionPlanner::chooseSubGroup() {
       plan.subGroup = size;
 }
 
-/// Returns true for a matrix times a vector without lanes along its rows: lanes along K exchange nothing and need no
-/// memory, so the reduction recipe is faster.
+/// Returns true for a single product with one row or one column that lanes cannot cover: each sum is then the reduction
+/// of a row, for which the rows recipe is faster.
 bool DeviceContractionPlanner::isReduction() const {
   bool isOneRow = chain.rows == 1 && (chain.columns == 1 || chain.products[0].isStrided());
   bool isOneSum = chain.columns == 1 && chain.accumulators.size() == 1;
   return chain.products.size() == 1 && chain.accumulators[0].startsAtZero() && (isOneRow || isOneSum);
 }
 
-/// Sums that fit the registers of a work-item.
+/// Returns the number of sums that fit the registers of a work-item.
 int64_t DeviceContractionPlanner::maxSums() const {
   return strategy.registerBytes * 16 / std::max(plan.subGroup, minSubGroup) / bytesOf(chain.sumType());
 }

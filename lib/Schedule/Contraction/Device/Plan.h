@@ -61,17 +61,17 @@ struct DevicePlan {
   PlanAttr attribute() const;
 };
 
-/// Number of steps of the innermost loop over K, which may be open.
-/// Element type of a panel, which has one element per column: a factor ready to be multiplied, or the packed elements
-/// as an integer.
+/// Returns the element type of a panel, which has one element per column: a factor ready to be multiplied, or the
+/// packed elements as an integer.
 mlir::Type panelElement(const Product &product);
 
+/// Returns the number of steps of the innermost loop over K, which may be open.
 inline Size innerSteps(const Product &product) {
   return product.reduced.empty() ? Size(1) : product.reduced.back().extent;
 }
 
-/// Decides everything. Fails with a reason if sums do not fit the registers of a work-item, or if the product is a
-/// reduction of rows and this is not the fallback.
+/// Decides everything. Sets `whyFallback` if the rows recipe is preferred. Fails with a reason if sums do not fit the
+/// registers of a work-item.
 mlir::LogicalResult planDeviceContraction(DevicePlan &plan, std::string &whyNot);
 
 } // namespace quern::schedule::contractions

@@ -14,7 +14,8 @@ using namespace quern;
 using namespace quern::schedule;
 using namespace quern::schedule::maps;
 
-/// Reads lanes one by one if there is no better form. Masked lanes read the buffer's first element.
+/// Reads lanes one by one, which read() does if no vector access is possible. Masked lanes read the buffer's first
+/// element.
 Value MapEmitter::collect(unsigned operand, ArrayRef<int64_t> offsets, Value at, Value mask) {
   SmallVector<Value> elements;
   for (auto [lane, offset] : llvm::enumerate(offsets)) {

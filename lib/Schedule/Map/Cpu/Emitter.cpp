@@ -54,7 +54,7 @@ func::FuncOp MapEmitter::emit() {
   return kernel.function;
 }
 
-/// Divides the iteration into the indices of the outer loops, innermost first.
+/// Returns the place at which an iteration starts: divides it into the indices of the outer loops, innermost first.
 MapEmitter::MapPlace MapEmitter::startOf(MapPlace place, Value iteration) {
   for (unsigned i = plan.outer; i-- > 0;) {
     const MapLoop &loop = plan.loops[i];

@@ -88,7 +88,7 @@ public:
   /// Emits the body on those lanes. `known`, if given, is the source's value there.
   Value compute(const MapPlace &place, const LaneGroup &group, int64_t first, int64_t count, Value mask,
                 Value known = {});
-  /// Emits the body on lanes along an axis, from the place on.
+  /// Emits the body on `lanes` lanes along an axis, starting at `place`.
   Value compute(const MapPlace &place, unsigned axis, int64_t lanes, Value mask = {}, Value known = {}) {
     return compute(place, LaneGroup{{{axis, lanes}}}, 0, lanes, mask, known);
   }

@@ -4,8 +4,9 @@
 //===----------------------------------------------------------------------===//
 //
 // A line is a loop of whole steps, followed by a loop of single vectors, the last of them partial. If a limit ends the
-// line early, vectors are masked, and a loop without a body stores the value of a merged fill after it. Partial vectors
-// are masked if the target masks all of the types; otherwise the remaining elements are moved one by one.
+// line early, vectors are masked, and a second loop stores the value of a merged fill after it. Partial vectors are
+// masked if the target masks all of the types; otherwise the remaining elements are moved one by one or, in lines of
+// open length, by a vector that overlaps others.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Map/Cpu/Line.h"
@@ -57,7 +58,7 @@ bool LineEmitter::mayBeBeyond(bool write) const {
   return false;
 }
 
-/// Returns true for an operand of which every vector is equal: one element for all lanes, or a repeating pattern.
+/// Returns true for an operand whose vectors are all equal: one element for all lanes, or a repeating pattern.
 bool LineEmitter::isInvariant(unsigned operand) const {
   const Operand &own = problem.operands[operand];
   return own.strides[plan.run.parts.back().axis] == 0;
@@ -336,7 +337,7 @@ void LineEmitter::emitOverlapping(Index length, Value streams) {
   e.choose(e.isAtMost(lanes, length), whole, [&] { emitFew(length); });
 }
 
-/// Emits a line of fewer elements than lanes: two overlapping vectors of half the lanes, or narrower ones.
+/// Emits a line of fewer elements than lanes: two overlapping vectors of half the lanes or fewer, or single elements.
 void LineEmitter::emitFew(Index length) {
   LineEmitter half = *this;
   half.lanes /= 2;

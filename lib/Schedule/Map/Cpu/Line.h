@@ -19,7 +19,7 @@ public:
   /// Emits a line of the plan's length, up to the limits.
   void emit();
   /// Emits a line of `length` elements, at least one, without limits. Non-temporal stores are used if `streams` is true
-  /// at run time and some element starts on their boundary.
+  /// at run time, from the first element on their boundary or, without masks, only if the line starts on one.
   void emitOpen(Index length, Value streams);
   /// Emits a line of whole non-temporal stores that starts on a boundary.
   void emitStreamed(Index length);

@@ -77,7 +77,8 @@ bool takesMasks(const MapPlan &plan) {
   return llvm::all_of(plan.problem.operands, [&](const Operand &operand) { return plan.takesMask(operand.element()); });
 }
 
-/// Narrows the vectors of a run that is shorter than a register; a power of two needs no mask.
+/// Narrows the vectors of a run that is shorter than a register: to the next power of two if the vector can be masked,
+/// otherwise to the one before.
 void narrowLanes(MapPlan &plan) {
   uint64_t length = plan.run.lanes();
   int64_t enough = static_cast<int64_t>(takesMasks(plan) ? llvm::PowerOf2Ceil(length) : llvm::bit_floor(length));
@@ -104,7 +105,7 @@ void chooseUnroll(MapPlan &plan) {
   plan.unroll = vectors ? std::min(best, vectors) : 1;
 }
 
-/// Returns true if the operand's next run continues the last one along the axis, at least up to the next block.
+/// Returns true if the operand's next run along the loop continues the current one, at least up to the next block.
 bool followsRun(const MapPlan &plan, const Operand &operand, const MapLoop &loop) {
   Size stride = operand.strides[loop.axis].known() * loop.step;
   for (auto &[axis, function] : operand.nonlinear)
@@ -160,7 +161,7 @@ bool streamsWholeLines(const MapPlan &plan) {
          });
 }
 
-/// Returns true if lines are long enough for a separate first store, after which all others are aligned.
+/// Returns true if a line starts with a separate masked store, after which non-temporal stores are aligned.
 bool peelsLines(const MapPlan &plan) {
   constexpr int64_t vectors = 16, minStreamed = 16;
   return plan.streams && plan.run.parts.size() == 1 && plan.run.lanes() >= vectors * plan.lanes &&

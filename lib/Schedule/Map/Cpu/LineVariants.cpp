@@ -75,7 +75,8 @@ void VariantEmitter::emitShort(Index length, int64_t lanes, function_ref<void()>
   upTo(lanes - 1, [&] { plan.masksEnds() ? emitMaskedLines(lanes, 1) : emitElements(); }, ofTwo);
 }
 
-/// Moves lines as pieces. All pieces of a group of lines are computed before any of these lines is stored.
+/// Moves each line as one vector from each of `starts`. All vectors of a group of lines are computed before any of them
+/// is stored.
 void VariantEmitter::emitPieces(int64_t lanes, ArrayRef<Index> starts, Value lastMask) {
   constexpr int64_t ahead = 1024;
   const ArrayRef<MapLoop> around = ArrayRef(plan.loops).drop_back();
@@ -102,7 +103,7 @@ void VariantEmitter::emitPieces(int64_t lanes, ArrayRef<Index> starts, Value las
   forSpace(around, move, std::max<int64_t>(1, jamFactor));
 }
 
-/// All vectors of a line except the last are whole.
+/// Moves lines of `vectors` vectors, of which the last one is masked.
 void VariantEmitter::emitMaskedLines(int64_t lanes, int64_t vectors) {
   SmallVector<Index> starts;
   for (int64_t v = 0; v < vectors; ++v)

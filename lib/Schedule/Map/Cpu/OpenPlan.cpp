@@ -66,7 +66,7 @@ private:
     return true;
   }
 
-  /// Adds loops over the other axes, in the order of the destination.
+  /// Adds loops over the axes that are not in `inside`, in the order of the destination.
   void addLoopsAround(ArrayRef<unsigned> inside) {
     for (unsigned a = 0; a < problem.axes.size(); ++a)
       if (!llvm::is_contained(inside, a))
@@ -119,7 +119,7 @@ private:
   }
 
   /// Chooses a tile of a few lanes, such as color channels, that are packed on one side, with vectors along the other
-  /// axis.
+  /// axis. Returns false if neither side is packed, or if another operand varies along the tile.
   bool interleaves() {
     constexpr int64_t most = 8, bytesOfIteration = 4 << 10;
     auto isPacked = [&](const Operand &operand, unsigned few, unsigned many) {

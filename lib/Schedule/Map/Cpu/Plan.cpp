@@ -105,8 +105,8 @@ void makeLoops(MapPlan &plan) {
   });
 }
 
-/// Splits a loop into blocks of about `count` indices and the indices within a block. `count` becomes a multiple of 8,
-/// 4, 2 or 3 if the trip count is one.
+/// Splits a loop into blocks of about `count` indices and the indices within a block. If the trip count is a multiple
+/// of 8, 4, 2 or 3, `count` is rounded down to a multiple of the first of these.
 void splitLoop(MapPlan &plan, unsigned at, int64_t count) {
   MapLoop &loop = plan.loops[at], inner = loop;
   for (int64_t even : {8, 4, 2, 3})

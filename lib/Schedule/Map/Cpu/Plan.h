@@ -42,7 +42,7 @@ struct TilePlan {
   /// True if the body runs on lanes of `rows` after the transposition; otherwise on lanes of `columns` before it.
   bool bodyInColumns = false;
   int64_t lanes = 0;             ///< lanes of a register in the transposition
-  int64_t rows = 0, columns = 0; ///< extents of the tile, rounded up to whole registers and squares
+  int64_t rows = 0, columns = 0; ///< extents of the tile; partial registers or squares may be rounded up
   /// `run`: lanes that one step of the row stage reads from the source: the columns, then axes that continue them
   /// there. Such an axis is either part of the rows or in `repeat`: the tile is transposed once for each index of
   /// `repeat`. `outside` is the rest of the rows.
@@ -103,8 +103,8 @@ struct MapPlan {
   /// Returns true if partial vectors are masked; otherwise the remaining elements are moved one by one, or by vectors
   /// that overlap others.
   bool masksEnds() const;
-  /// Returns true if every input is contiguous or invariant along the lanes of the group, and no limit ends within
-  /// them, so that vectors over them can form a loop. Limits of shifted axes do not count.
+  /// Returns true if every operand that is read is contiguous or invariant along the lanes of the group, and no limit
+  /// varies along them, so that vectors over them can form a loop. Limits of shifted axes do not count.
   bool isStraight(const LaneGroup &group) const;
   /// Returns the vector operations in one execution of the body.
   int64_t bodyOps() const;

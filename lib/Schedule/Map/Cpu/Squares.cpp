@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A square has the number of rows that a register has lanes. If elements may be computed twice, the last squares of a
-// tile are moved back to end with it, so that all are whole.
+// Here, a square has one row for each lane of a register. If elements may be computed twice, the last squares of a tile
+// are moved back to end with it, so that all are whole.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Build/CpuMemory.h"

@@ -67,8 +67,8 @@ private:
     return llvm::any_of(problem.limits, [&](const Limit &limit) { return limit.weights[axis] != 0; });
   }
 
-  /// The body runs after the transposition if the destination is wider or is read, or if another operand is contiguous
-  /// along the destination's axis.
+  /// Returns true if the body runs after the transposition: if the destination is read or is wider than the source, or
+  /// if it is equally wide and another operand is contiguous along the destination's axis.
   bool isBodyLate(unsigned to) const {
     int64_t before = plan.source().bytes(), after = plan.destination().bytes();
     if (problem.readsOld || after != before)
@@ -80,7 +80,7 @@ private:
   }
 
   /// Plans a tile of a few lanes, `few`, that are contiguous in `packed` and followed there by the axis `along`, with
-  /// vectors along that axis.
+  /// vectors along that axis, `many`. Returns false if the map does not have such lanes.
   bool planInterleaving(unsigned along, unsigned first, const Operand &packed, LaneGroup &few, LaneGroup &many) {
     constexpr int64_t most = 8;
     int64_t extent = problem.axes[along].extent.known(), lanes = 1, bytes = pieceBytes / transposeUnit(tile.moved);
@@ -112,9 +112,9 @@ private:
     return true;
   }
 
-  /// Returns the indices of an axis in a tile, given the ideal `most`. Candidates in this order: all, if they are not
-  /// many more; a divisor that is whole registers; if the last tile may be shifted, an even share of whole registers;
-  /// any divisor.
+  /// Returns the number of indices of an axis in a tile, ideally `most`. Candidates in this order: all, if there are at
+  /// most `most` or `whole`; a divisor that is whole registers; if the last tile may be shifted, an even share of whole
+  /// registers; `most` or its half, quarter, … if that is a divisor; `most`.
   int64_t countOf(unsigned axis, int64_t most, int64_t whole, int64_t unit) {
     int64_t extent = problem.axes[axis].extent.known();
     if (extent <= std::max(most, whole))
@@ -227,14 +227,14 @@ private:
       highest += (axis.extent.known() - 1) * operand.strides[a].known();
     return highest <= end;
   }
-  /// Returns true if this holds for all operands that the row stage reads.
+  /// Returns true if isWhole() holds for all operands that the row stage reads.
   bool isSourceWhole() const {
     return llvm::all_of(llvm::drop_end(problem.operands), [&](const Operand &operand) { return isWhole(operand); });
   }
 
   /// Chooses whether tiles go through scratch on the way in and out. They do if a row or column needs a body, a
   /// condition or a mask, if the lanes are not a power of two, or if rows would evict each other before all of their
-  /// pieces are read.
+  /// pieces are read. Returns false if a limit varies along both, or if the target does not have a mask that is needed.
   bool chooseStages() {
     bool hasBody = !problem.isCopy, hasRest = tile.columns != plan.columns.lanes();
     tile.throughRows = (hasBody && !tile.bodyInColumns) || tile.rows != plan.rows.lanes() || hasRest ||

@@ -49,7 +49,7 @@ VariantEmitter::Folds VariantEmitter::readFolds() {
   return folds;
 }
 
-/// Entry i * inner + j is the address of index i of the outer loop and j of the inner one.
+/// Fills a table: entry i * inner + j becomes the offset of index i of the outer loop and j of the inner one.
 void VariantEmitter::fillTable(Value table, Value outer, Value outerStride, Value inner, Size innerStride) {
   forRange(0, outer, [&](Value i) {
     Value from = mul(i, inner), at = mul(i, outerStride);
@@ -126,7 +126,7 @@ void VariantEmitter::transposeByTables(const MapPlace &place, Value rows, Value 
   });
 }
 
-/// Moves the elements of a tile that is split between calls.
+/// Moves the elements of a tile one by one. The tile is smaller than a square, because it is the rest of a range.
 void VariantEmitter::moveByTables(const MapPlace &place, Value rows, Value columns) {
   forRange(0, rows, [&](Value row) {
     forRange(0, columns, [&](Value column) {

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Rows of a tile are copied to scratch, so that source strides that map them to a few cache sets cost nothing, and so
-// that squares can be transposed whole at the end of the tile; the elements past the end are not stored.
+// Rows of a tile are copied to scratch if the body runs on them, if strides map them to a few cache sets, or if the
+// tile ends with partial squares: these are then transposed whole, and the elements past the end are not stored.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Build/CpuMemory.h"
@@ -66,8 +66,8 @@ void VariantEmitter::emitInterleaved() {
   });
 }
 
-/// Returns whether the source rows of a tile map to so few L1 sets that they evict each other before all of their
-/// pieces are read.
+/// Returns whether the source rows of a tile, or its partly written columns, map to so few L1 sets that they evict each
+/// other before they are complete.
 Value VariantEmitter::foldsRows() {
   const int64_t few = (32 << 10) / plan.tile.lanes;
   auto masked = [&](Index x, int64_t bits) { return create<arith::AndIOp>(index(x), index(bits)).getResult(); };

@@ -96,7 +96,8 @@ private:
   void moveByTables(const MapPlace &place, Value rows, Value columns);
 
   // Squares of tiles (Squares.cpp).
-  /// Partial: lanes or columns may be missing; Whole: none is; Streamed: whole, and written with non-temporal stores.
+  /// `Partial`: lanes or columns may be missing; `Whole`: none are missing; `Streamed`: like `Whole`, but written with
+  /// non-temporal stores.
   enum class Squares { Partial, Whole, Streamed };
   bool mayShift() const;
   void fillRowSteps();

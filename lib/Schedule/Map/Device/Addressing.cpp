@@ -27,7 +27,8 @@ Value DeviceMapEmitter::addressAt(Value at, const AccessFunction &function) {
   return sum;
 }
 
-/// Neighboring groups process neighboring boxes of the destination.
+/// Divides the index of a box into indices along the axes, and computes its addresses and limits. Neighboring groups
+/// process neighboring boxes of the destination.
 void DeviceMapEmitter::emitBox(Value box) {
   SmallVector<unsigned> axes = llvm::to_vector(llvm::seq<unsigned>(0, problem.axes.size()));
   auto lead = [&](unsigned a) {

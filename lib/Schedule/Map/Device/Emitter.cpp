@@ -52,7 +52,7 @@ Value DeviceMapEmitter::elementAt(unsigned operand, Value at) {
   return problem.operands[operand].isIndex() ? at : loadScalar(flat[operand], at);
 }
 
-/// Loads `count` elements from the point on. If `isRead` is false at run time, the point is padding, and the first
+/// Loads `count` elements, starting at the point. If `isRead` is false at run time, the point is padding, and the first
 /// element of the buffer is loaded instead.
 DeviceMapEmitter::Values DeviceMapEmitter::load(unsigned operand, const Point &point, int64_t count, Value isRead) {
   if (kept[operand])
@@ -274,7 +274,7 @@ bool DeviceMapEmitter::isSmall() const {
 
 Value DeviceMapEmitter::scaled(Value v, Size by) { return mul(by.isOpen() ? wide(v) : v, by); }
 
-/// Powers of two use a shift, because no vector unit has integer division.
+/// Returns v / by. Powers of two use a shift, because no vector unit has integer division.
 Value DeviceMapEmitter::divided(Value v, int64_t by) {
   if (by == 1)
     return v;

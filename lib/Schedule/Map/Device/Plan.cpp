@@ -82,7 +82,8 @@ int64_t DeviceMapPlanner::commonRun() const {
   return length;
 }
 
-/// Extends the box to a run of `elements` elements of the operand, if there is one; returns the run's last axis.
+/// Extends the box to a run of about `elements` contiguous elements of the operand. Returns the run's last axis, or the
+/// number of axes if the operand is not contiguous.
 unsigned DeviceMapPlanner::growRun(const Operand &operand, int64_t elements) {
   int64_t length = 1;
   unsigned last = problem.axes.size();
@@ -204,8 +205,8 @@ void DeviceMapPlanner::chooseLines() {
   plan.written.width = width;
 }
 
-/// Chooses vectors for tiles; chooseLines() has chosen its own. A word is sufficient, because a sub-group then accesses
-/// a cache line.
+/// Chooses the vectors of tiles; chooseLines() has chosen those of lines. A word is sufficient for tiles, because a
+/// sub-group then accesses a cache line.
 void DeviceMapPlanner::chooseVectors() {
   auto wordOf = [&](const Operand &operand) {
     return strategy.vectorBytes ? widthAlong(operand, std::max<int64_t>(1, deviceWordBytes / operand.bytes())) : 1;
@@ -296,8 +297,8 @@ void DeviceMapPlanner::chooseSubGroup() {
   }
 }
 
-/// Boxes are stored in the order of the source. There is padding between its runs and, if neighboring work-items write
-/// vectors, between those.
+/// Lays out a box in group memory in the order of the source. There is padding between its runs and, if work-items
+/// write vectors, between these.
 void DeviceMapPlanner::layOutMemory() {
   const Operand &source = plan.source();
   plan.inMemory.assign(problem.axes.size(), 0);
@@ -322,8 +323,8 @@ void DeviceMapPlanner::layOutMemory() {
   plan.memoryElements = next;
 }
 
-/// The size is a power of two. If work-items remain idle, it is at least a sub-group, which identifies them
-/// (subGroupOfItems() of the emitter).
+/// Chooses the size of a group, a power of two. If work-items remain idle, it is at least the size of a sub-group, by
+/// which the emitter identifies them (subGroupOfItems()).
 void DeviceMapPlanner::chooseGroup() {
   const int64_t places = plan.written.axes.lanes();
   plan.group = std::min<int64_t>(ofGroup(), llvm::PowerOf2Ceil(places));

@@ -59,10 +59,10 @@ private:
   RowForm &form; ///< the usual form
   std::string &whyNot;
   SmallVector<bool, 8> recomputed; // by stage: true if no place was found
-  bool losesResult = false;        // true if a result next to an argument is read in a later sweep
+  bool losesResult = false;        // true if a later sweep reads an unstored result of an op that writes an argument
 };
 
-/// Chooses the lanes for the widest type that takes part; 16-bit and 8-bit values are widened.
+/// Chooses the lanes for the widest type of the bodies, at least 32 bits, to which narrower values are widened.
 LogicalResult RowPlanner::chooseLanes() {
   int64_t widest = 32;
   auto note = [&](Type type) { // an index is computed in 32 bits
@@ -427,7 +427,7 @@ LogicalResult RowPlanner::planSweeps() {
   return success();
 }
 
-/// All values stay in registers until the end, so there is one sweep, and nothing is kept.
+/// Plans vectors of whole rows. All values stay in registers until the end, so there is one sweep, and nothing is kept.
 void RowPlanner::planWholeRows() {
   plan.sweeps = 1;
   bool isPartial = vectors.hasPartialVector() && !vectors.masksFreely();

@@ -36,9 +36,9 @@ struct RowVectors {
 
   bool alongRow() const { return vectorDim < 0; }
   LaneKind lanesOf(const Access &access) const;
-  /// Returns the parallel indices of the vector dim that one iteration covers.
+  /// Returns the number of indices of the vector dim that one iteration covers.
   int64_t perGroup() const { return wholeRows ? wholeRows : columns * lanes; }
-  /// Returns the elements of an operand that an iteration accesses at one row position.
+  /// Returns the number of elements of an operand that an iteration accesses at one row position.
   int64_t lanesAtPosition() const { return alongRow() ? 1 : columns * lanes; }
   /// Returns true if the last vector of whole rows may hold fewer rows.
   bool hasPartialVector() const;
@@ -50,7 +50,7 @@ struct RowVectors {
   bool isSameForGroups(const Access &access) const;
   /// Returns true if whole rows move the lanes of this operand one by one.
   bool movesLanes(const Access &access) const;
-  /// Returns true if masked accesses are as fast as others for every element type.
+  /// Returns true if the target can mask accesses to elements of every type.
   bool masksFreely() const { return strategy.narrowestMask && strategy.narrowestMask <= 8; }
   bool takesMask(mlir::Type element) const;
   /// Returns the operations that moving an operand's lanes needs in addition to one load or store.
@@ -62,11 +62,11 @@ struct RowVectors {
   Size lanesEnd() const;
   /// Returns the extent of the dim that vectors run along.
   Size vectorExtent() const { return alongRow() ? chain.rowExtent : chain.dims[vectorDim].extent; }
-  /// Returns true if some vectors are partial.
+  /// Returns true if an iteration may have partial or missing vectors.
   bool hasPartialVectors() const;
   /// Returns the number of steps after which sums are added to wider accumulators.
   int64_t blockSteps() const { return inHalves ? 256 : strategy.blockSteps; }
-  /// Returns the number of full vectors of an iteration that cover `positions` row positions.
+  /// Returns the number of vectors of an iteration that cover `positions` row positions.
   int64_t vectorsFor(int64_t positions) const;
 };
 

@@ -61,7 +61,7 @@ private:
   // Memory.
   int64_t offsetOf(int64_t slot) override { return plan.offsetOf(slot); }
   Value placeByOther(const Access &access, int64_t slot) override;
-  /// Returns the slots of an operand that a work-item moves in one access.
+  /// Returns the number of slots of an operand that a work-item moves in one access.
   int64_t neighbors(const Access &access) { return plan.width > 1 && plan.isInVectors(access) ? plan.width : 1; }
   bool isCut(int64_t slot) const { return cutFrom >= 0 && slot >= cutFrom; }
   Values loadSlot(const Access &access, int64_t &slot) override;

@@ -48,11 +48,11 @@ struct DeviceRowPlan {
   int64_t offsetOf(int64_t slot) const { return slot / width * width * items + slot % width; }
   /// Returns true if contiguous positions are contiguous in memory and are moved in one access.
   bool isInVectors(const Access &access) const;
-  /// Returns true if the operand is moved that way: its rows form the contiguous range.
+  /// Returns true if `isBoxed` moves the operand through group memory: its rows form a contiguous range.
   bool isInBox(const Access &access) const;
   /// Returns the stride of rows in group memory in elements: an odd number of banks.
   int64_t boxPitch(mlir::Type element) const;
-  /// Returns the positions of a step that all work-items have.
+  /// Returns the number of positions of a row that its work-items have together, in a step.
   int64_t step() const { return items * slots; }
   /// Returns true if the rows of a sub-group, one per work-item, are neighbors along the fastest of several dims,
   /// because sub-groups divide that dim.
@@ -64,7 +64,7 @@ struct DeviceRowPlan {
   PlanAttr attribute() const;
 };
 
-/// Makes the plan. Fails with a reason in `whyNot` if another recipe would be faster, unless this is the fallback.
+/// Makes the plan, and sets its `whyFallback` if another recipe is preferred. Does not fail.
 mlir::LogicalResult planDeviceRows(DeviceRowPlan &plan, std::string &whyNot);
 
 } // namespace quern::schedule::rows

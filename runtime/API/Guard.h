@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Every function of the C API runs inside guarded(), which turns a failing Result or an exception into a status and the
-// thread's last message; no exception escapes. During the call the thread cannot be canceled, and the floating-point
-// environment is the default one.
+// Functions of the C API that can fail run inside guarded() or guardedExecution(), which turn a failing Result or an
+// exception into a status and the thread's last message; no exception escapes. In guarded() the thread cannot be
+// canceled, and the floating-point environment is the default one.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_API_GUARD_H

@@ -32,7 +32,8 @@ Error notConcerned(quern_query_t what) {
 
 bool isOfDropout(int index) { return index >= QUERN_ARG_ATTR_DROPOUT_OFFSET && index <= QUERN_ARG_ATTR_DROPOUT_SEED; }
 
-/// Counts tensors, including those of post-ops, but as in oneDNN not scales, zero points and arguments of dropout.
+/// Counts the input or output tensors. As in oneDNN, operands of post-ops count, but not scales, zero points and
+/// arguments of dropout.
 int64_t countArguments(const Problem &problem, bool isOutput) {
   constexpr int quantization = QUERN_ARG_ATTR_SCALES | QUERN_ARG_ATTR_ZERO_POINTS;
   int64_t count = 0;

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Implements quern_rnn.h. The functions for one cell fill the structure that the function for all cells takes.
+// Implements quern_rnn.h. The functions for one kind of cell fill the structure that the function for all kinds takes.
 //
 //===----------------------------------------------------------------------===//
 #include "API/Create.h"
@@ -90,10 +90,11 @@ Result<void> createRnn(quern_primitive_desc_t *handle, quern_engine_t engine, co
 }
 
 /// Copies the structure of a caller that may have been compiled with another version of the header. Missing fields
-/// become zero. Fails if it has additional fields that are not zero, or less than `minSize` bytes.
+/// become zero. Fails if it has additional fields that are not zero, less than `minSize` bytes or an incomplete field
+/// at its end.
 template <typename Rnn> Result<Rnn> read(const Rnn *given, size_t minSize, const char *type) {
   constexpr size_t known = sizeof(Rnn);
-  if (given->size < minSize || given->size % alignof(Rnn) != 0) // or the last pointer would be a part of one
+  if (given->size < minSize || given->size % alignof(Rnn) != 0) // an incomplete last pointer
     return invalidArguments("size is ", given->size, "; ", type, " has ", known, " bytes");
   const char *bytes = reinterpret_cast<const char *>(given);
   if (given->size > known && std::any_of(bytes + known, bytes + given->size, [](char byte) { return byte != 0; }))

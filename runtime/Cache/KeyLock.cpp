@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::chrono::microseconds firstPause{200}, longestPause{4000};
 
-/// Locks belong to an open file, not to a process, so they also exclude other threads.
+/// Sets or releases a lock. It belongs to an open file, not to a process, so it also excludes other threads.
 bool setLock(int fd, short type, int64_t offset) {
   struct flock lock{};
   lock.l_type = type;

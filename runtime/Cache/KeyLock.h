@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// At most one process per host compiles a kernel. For each key, a byte of a file in the cache directory is locked. The
-// system releases the locks of a process when it ends for any reason.
+// Prevents several processes of a host from compiling the same kernel: a process locks the key's byte of a file in the
+// cache directory. The system releases the locks of a process when it ends for any reason.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CACHE_KEYLOCK_H

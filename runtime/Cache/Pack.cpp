@@ -59,7 +59,7 @@ struct Descriptor {
   }
 };
 
-/// Maps the file of a pack, which must not be empty.
+/// Maps the file of a pack. Fails if it is smaller than a header.
 Result<std::string_view> mapFile(const std::string &path) {
   Descriptor file{::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
   struct stat info;
@@ -134,7 +134,8 @@ Result<void> Pack::read() {
   return readIndex();
 }
 
-/// Checks that the artifacts are contiguous from the end of the index to the end of the file.
+/// Checks that the index is sorted, and that the artifacts are contiguous from the end of the index to the end of the
+/// file.
 Result<void> Pack::readIndex() {
   uint64_t next = static_cast<uint64_t>(index.data() - all.data()) + index.size();
   for (size_t i = 0; i < count; ++i) {

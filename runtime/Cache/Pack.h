@@ -31,7 +31,7 @@ class Pack {
 public:
   static constexpr std::string_view magic = "QUERNPAK";
   static constexpr uint32_t formatVersion = 1;
-  /// Bytes of magic, version and the checksum of the bytes up to the end of the index.
+  /// Size in bytes of magic, version and the checksum of the other bytes up to the end of the index.
   static constexpr size_t headerBytes = magic.size() + sizeof(formatVersion) + 2 * sizeof(uint64_t);
 
   /// Maps a regular file. Fails with `runtime_error`, the path and a reason if it cannot be read or is not a pack.
@@ -74,7 +74,8 @@ private:
 };
 
 /// Returns the bytes of a pack of these artifacts, whatever their order. If several have one key, the first is used.
-/// Fails with `invalid_arguments` if one is not an artifact of the compiler, or if they are of several builds.
+/// Fails with `invalid_arguments` if one is not an artifact or is a device driver's binary, or if they are of several
+/// builds.
 Result<std::string> writePack(const std::vector<std::string_view> &artifacts);
 
 /// Returns the artifact of an entry, or the reason why it is unusable: it must parse, have the digest of the index, and

@@ -128,8 +128,8 @@ Result<void> Packs::removeData(const void *data) {
   return {};
 }
 
-/// Calls `use` for the artifacts of `group` with this key until it returns true. Requires shared ownership of the
-/// mutex.
+/// Calls `use` for the artifacts of `group` with this key until it succeeds; returns true if it did. Requires shared
+/// ownership of the mutex.
 bool Packs::useOf(const PackGroup &group, const KernelKey &key, const Use &use) {
   for (const std::shared_ptr<const Pack> &pack : group.packs) {
     const std::string_view bytes = pack->find(key.digest);

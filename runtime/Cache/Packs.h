@@ -28,7 +28,7 @@ public:
   /// `installed` is the folder that packs are installed in, or "".
   explicit Packs(std::string installed) : installed(std::move(installed)) {}
 
-  /// See Pack::open(). A file that was already added under the same name is not opened again. Fails with
+  /// See Pack::open(). A file that was already added under the same name is not added again. Fails with
   /// `invalid_arguments` if it is of another build of Quern.
   Result<void> addFile(const std::string &path);
   /// Adds a pack in memory. `bytes` must remain valid and unchanged until removeData().
@@ -60,7 +60,7 @@ public:
   std::atomic<uint64_t> hits{0}, rejected{0};
 
 private:
-  /// The packs that have a target.
+  /// The packs that have kernels for one target.
   struct PackGroup {
     Target target;
     std::vector<std::shared_ptr<const Pack>> packs;

@@ -26,7 +26,7 @@ struct RemoteConfig {
   uint32_t waitMilliseconds = 2000; ///< maximum additional wait for others that compile the same kernel
   static constexpr uint32_t maxMilliseconds = 600'000;
 
-  /// Reads QUERN_REMOTE_CACHE, …_SIGNING_KEY, …_PUBLIC_KEYS, …_PASSWORD_FILE, …_TOKEN_FILE, …_MS and …_WAIT_MS. A
+  /// Reads QUERN_REMOTE_CACHE and QUERN_REMOTE_{SIGNING_KEY, PUBLIC_KEYS, PASSWORD_FILE, TOKEN_FILE, MS, WAIT_MS}. A
   /// set-user-ID program reads none. Fails if one of the last two is not a valid number.
   static Result<RemoteConfig> fromEnvironment();
 };

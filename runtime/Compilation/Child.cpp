@@ -72,8 +72,9 @@ char **environmentOfChild() {
   return getauxval(AT_SECURE) ? nothing : environ;
 }
 
-/// Starts the child with two descriptors, no blocked or ignored signals, and its own process group, so that an
-/// interrupt from the terminal does not reach it. The child closes all other descriptors itself.
+/// Starts the child with `input` and `errors` as its standard input and standard error, no blocked or ignored signals,
+/// and its own process group, so that an interrupt from the terminal does not reach it. The child closes all other
+/// descriptors itself.
 int spawn(pid_t &process, const std::string &program, char *const *arguments, int input, int errors) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;

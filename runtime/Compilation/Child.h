@@ -50,7 +50,8 @@ public:
 
   /// Starts the process. Fails with `runtime_error` if the program cannot be run.
   Result<void> start(const CompilerChildSettings &settings);
-  /// Waits for its first frame. Fails if that reports that the library cannot be opened or is of another build.
+  /// Waits for its first frame. Fails if none arrives, or if it reports that the library cannot be opened or is of
+  /// another build.
   Result<void> greet(Deadline deadline);
   const CompilerChildSettings &settings() const { return startedWith; }
   /// Returns true if the process is running and waits for a request.

@@ -111,7 +111,8 @@ void Pool::forgetInFork() {
   new (&changed) std::condition_variable_any;
 }
 
-/// Requires the mutex. Drops idle processes that have other settings or have ended.
+/// Returns an idle process with these settings, or null. Requires the mutex. Drops idle processes that have other
+/// settings or have ended.
 CompilerChild *Pool::takeIdle(const CompilerChildSettings &settings) {
   while (!idle.empty()) {
     CompilerChild *child = idle.back();
@@ -191,7 +192,7 @@ std::string frameOf(const CompilerRequest &request) {
   return writer.take();
 }
 
-/// Performs one exchange. `mayRetry`: the failure was caused by earlier requests to the process.
+/// Performs one exchange. Sets `mayRetry` if earlier requests to the process may have caused the failure.
 Result<std::string> exchange(const Limits &limits, const CompilerRequest &request, bool &mayRetry) {
   Pool::Lease lease;
   QUERN_RETURN_IF_ERROR(Pool::process().acquire(limits, lease));

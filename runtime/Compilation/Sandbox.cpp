@@ -41,7 +41,7 @@ constexpr int allowed[] = {
     // signals and exit
     SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_sigaltstack, SYS_exit, SYS_exit_group};
 
-/// Builds a filter of instructions that each system call runs through.
+/// Builds a seccomp filter, which the kernel runs for each system call.
 class Filter {
 public:
   Filter() {
@@ -56,7 +56,7 @@ public:
   void fail(int number, int error) {
     when(BPF_JEQ, static_cast<uint32_t>(number), SECCOMP_RET_ERRNO | static_cast<uint32_t>(error));
   }
-  /// Allows a call if all, or none, of the bits are set in the lower half of an argument.
+  /// Allows a call if any of the bits (`isSet`), or none, is set in the lower half of an argument.
   void allowIfBits(int number, int argument, uint32_t bits, bool isSet) {
     add(BPF_JMP | BPF_JEQ | BPF_K, static_cast<uint32_t>(number), 0, 4);
     load(lowerHalfOf(argument));

@@ -4,8 +4,8 @@
 //===----------------------------------------------------------------------===//
 //
 // quern-compiler-process LIBRARY MIB SECONDS: loads the compiler and handles requests on standard input (Messages.h)
-// until that is closed. Each request has these limits of memory and processor time. Only libquern starts it
-// (QUERN_COMPILER=process).
+// until that is closed. MIB limits the address space of the process, and SECONDS the processor time of each request.
+// Only libquern starts it (QUERN_COMPILER=process).
 //
 //===----------------------------------------------------------------------===//
 #include "Compilation/Messages.h"

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Integer products with alpha 1, beta 0 or offsets of 0 use kernels without them. Float kernels always multiply by
-// alpha, because that costs nothing.
+// If beta or both offsets are 0, the kernel does not have them. An integer kernel does not have alpha if alpha is 1 and
+// beta is 0. A float kernel always multiplies by alpha, because that costs nothing.
 //
 //===----------------------------------------------------------------------===//
 #include "Core/Gemm.h"
@@ -176,7 +176,7 @@ private:
   std::array<std::shared_ptr<const Executable>, GemmKind::count> kernels;
 };
 
-/// Runs a call of this kind: buffers in the order of the verifier's arguments, and their open sizes.
+/// Runs a call of this kind. Passes the buffers in the order of the verifier's arguments, and their open sizes.
 Result<void> execute(const Executable &kernel, const GemmKind &kind, GemmCall call, const ExecutionContext &onThreads) {
   void *buffers[8];
   size_t count = 0;

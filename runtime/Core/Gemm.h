@@ -32,8 +32,8 @@ struct GemmCall {
   const int32_t *co = nullptr;
 };
 
-/// Runs on `pool`. If it is null: on the default threads or, with `ownThreads`, only on the calling thread.
-/// Thread-safe.
+/// Checks a call and runs it on `pool`; if that is null, on the default threads or, with `ownThreads`, only on the
+/// calling thread. Thread-safe.
 Result<void> runGemm(const GemmCall &call, threadpool_interop::threadpool_iface *pool, bool ownThreads);
 
 } // namespace quern

@@ -51,14 +51,15 @@ public:
   /// Returns the specialized kernel, which is compiled now if the primitive has the kernel of its family; null if the
   /// problem has no kernel. It lives as long as the primitive.
   Result<const Executable *> executable() const;
-  /// Waits until executions run the specialized kernel. `not_required` if they keep the family's kernel (QUERN_TIERS).
+  /// Waits until executions run the specialized kernel. Fails with `not_required` if they keep the family's kernel
+  /// (QUERN_TIERS).
   Result<void> waitSpecialized() const;
   quern_primitive_info_t info() const;
 
 private:
   struct Slot {
     int32_t index;
-    const TensorDesc *desc; ///< into the problem, or `scratchpad`
+    const TensorDesc *desc; ///< owned by the problem
     const std::string *name;
     size_t sizeCount;     ///< number of runtime sizes that the argument's memory determines
     const Engine *engine; ///< engine that the argument's memory must be on

@@ -91,12 +91,12 @@ Result<void> setMaxConcurrency(int threads) {
 
 namespace {
 
-/// Returns the CPU engine if the descriptor specifies the CPU for this side only, otherwise the problem's engine.
+/// Returns a CPU engine if the descriptor specifies the CPU for this side only, otherwise the problem's engine.
 EngineRef sideOf(Engine *engine, EngineKind own, EngineKind other) {
   return EngineRef(own == EngineKind::Cpu && other != EngineKind::Cpu ? new Engine(EngineKind::Cpu) : engine);
 }
 
-/// Returns true if every byte of src is copied to dst at the same offset.
+/// Returns true for a reorder that copies every byte of src to the same offset of dst.
 bool isByteCopy(const VerifiedProblem &problem) {
   const auto *reorder = std::get_if<ReorderDesc>(&problem.desc.op);
   Attributes neutral;

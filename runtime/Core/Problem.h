@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The object of a primitive descriptor. Immutable; its clones and primitives share it. Properties that need a compiled
-// kernel (such as the scratchpad) are determined by the first query.
+// The problem of a primitive descriptor. Immutable; the descriptor's clones and primitives share it. Properties that
+// need a compiled kernel (such as the scratchpad) are determined by the first query.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CORE_PROBLEM_H

@@ -1,4 +1,4 @@
-//===- Problems.cpp - Verified problems by request ------------------------===//
+//===- ProblemCache.cpp - Verified problems by request --------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

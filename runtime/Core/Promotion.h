@@ -18,7 +18,7 @@
 
 namespace quern {
 
-/// Thread-safe.
+/// The specialized kernel that a primitive gets later. Thread-safe.
 class Promotion {
 public:
   explicit Promotion(std::shared_ptr<const Problem> problem) : ofProblem(std::move(problem)) {}
@@ -42,7 +42,7 @@ public:
     std::lock_guard lock(mutex);
     failure = error;
   }
-  /// Returns the reason; success if it did not fail.
+  /// Returns the reason why the specialized kernel could not be created; success if fail() was not called.
   Error failed() const {
     std::lock_guard lock(mutex);
     return failure;

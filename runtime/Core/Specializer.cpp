@@ -149,7 +149,7 @@ Lookup<AcquiredKernel> Specializer::compile(const SpecializeJob &job, const std:
   }
 }
 
-/// Promotes all primitives that wait for the job. `made` is a hit or an error.
+/// Promotes all primitives that wait for the job, or records the failure. `made` is a hit or an error.
 void Specializer::settle(const SpecializeJob &job, const Lookup<AcquiredKernel> &made, int64_t ns) {
   for (const std::weak_ptr<Promotion> &waiting : job.promotions)
     if (const std::shared_ptr<Promotion> promotion = waiting.lock()) {

@@ -5,8 +5,8 @@
 //
 // One thread of low priority compiles the specialized kernels of primitives that run family kernels. It ends when it
 // has been idle for a moment. The problem with the most requests comes first, among equals the newest. If there are too
-// many problems, the one with the fewest requests is dropped, and its primitives keep their kernels until the next
-// request.
+// many problems, the one with the fewest requests is dropped, and its primitives keep their kernels unless wait() is
+// called.
 //
 // The end of the process waits for the present compilation, or aborts it if it runs in another process. The child of a
 // fork has neither the thread nor its jobs.
@@ -33,8 +33,8 @@ public:
 
   /// Requests the specialized kernel. Without memory or threads for it, the primitive keeps its kernel.
   void request(const std::shared_ptr<Promotion> &promotion);
-  /// Blocks until the specialized kernel exists; compiles it on this thread if no thread has started. Fails like
-  /// acquireKernel().
+  /// Blocks until the specialized kernel exists; compiles it on this thread unless the background thread is compiling
+  /// it. Fails like acquireKernel().
   Result<void> wait(const std::shared_ptr<Promotion> &promotion);
 
 private:

@@ -18,7 +18,7 @@ struct ExecutionContext {
   void *scratchpad = nullptr;           ///< the caller's, with `threads` slots; null: buffers of the threads
   const int64_t *sizes = nullptr;       ///< the open sizes of the executable's program, none negative
   const int64_t *bufferBytes = nullptr; ///< sizes of the arguments' buffers, for open programs; null: unknown
-  const int64_t *numbers = nullptr;     ///< Program::numbersFor() these sizes; null: unknown
+  const int64_t *numbers = nullptr;     ///< Program::numbersFor(sizes); null: unknown
 };
 
 /// Calls function(argument, chunk) for each chunk on the threads of `context`, and preserves the caller's

@@ -45,7 +45,7 @@ Result<LinkedCode> LinkedCode::link(const Artifact &artifact, const std::string 
     Result<LinkedCode> code = linkByOrc(artifact, object ? serializeWith(artifact, *object) : bytes, *compiler);
     if (code || code.error().status != Status::Unimplemented)
       return code;
-  } // else pages must not become executable, which only the loader can handle
+  } // the system forbids that pages become executable, which only the loader can handle
   return linkByLoader(artifact, object ? *object : artifact.code);
 }
 

@@ -18,7 +18,7 @@ enum class Linker { Orc, Loader, Program };
 struct LinkedCode {
   Linker linker = Linker::Program;
   std::vector<void *> entries{};        ///< functions of the artifact's entries
-  std::vector<const void *> sections{}; ///< only of Loader: address of each section; null: not mapped
+  std::vector<const void *> sections{}; ///< only for Loader: address of each section; null: not mapped
   size_t mappedBytes = 0;               ///< 0 for Program
   std::shared_ptr<void> owner{};        ///< keeps the code mapped
   std::shared_ptr<void> registration{}; ///< keeps the code registered with

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The split is static and contiguous: chunk c of n gets [I·c/n, I·(c+1)/n). A single step takes the shortest path: with
-// one thread it needs neither an allocation nor a lock. For a program with several steps, its numbers are computed
-// first.
+// The split is static and contiguous; the sizes of chunks differ by at most one iteration (chunkStart()). A single step
+// takes the shortest path: with one thread it needs neither an allocation nor a lock. For a program with several steps,
+// its numbers are computed first.
 //
 //===----------------------------------------------------------------------===//
 #include "Cpu/Execute.h"

@@ -66,7 +66,7 @@ private:
   const ScratchNeeds &needs;
   const ExecutionContext &context;
   const int members;
-  alignas(destructiveInterferenceSize) std::atomic<uint64_t> finished{0}; ///< slots of all groups
+  alignas(destructiveInterferenceSize) std::atomic<uint64_t> finished{0}; ///< finished slots of all groups
   alignas(destructiveInterferenceSize) std::atomic<int> present{0};       ///< number of members that have arrived
   std::atomic<bool> ended{false}, outOfMemory{false};
   struct alignas(destructiveInterferenceSize) Slot {

@@ -20,7 +20,8 @@ namespace quern {
 /// Called once for each chunk, possibly concurrently. Must not throw.
 using ChunkFunction = void (*)(void *context, int chunk);
 
-/// Returns the number that was set; by default QUERN_NUM_THREADS, or the processors that this process may use. Cheap.
+/// Returns the number that was set; by default QUERN_NUM_THREADS, or the number of processors that this process may
+/// use. Cheap.
 int defaultThreadCount();
 /// Sets the number of default threads. Fails with `invalid_arguments` if it is not 1 to maxThreadCount. Running
 /// executions keep their threads.
@@ -30,7 +31,7 @@ Result<void> setDefaultThreadCount(int count);
 /// calling thread runs all chunks in the child of a fork whose parent used oneTBB, and after oneTBB has once run out of
 /// memory or threads.
 void runOnDefaultThreads(int chunks, ChunkFunction function, void *context);
-/// Like runOnDefaultThreads(), but on the embedder's pool, whatever its flags.
+/// Like runOnDefaultThreads(), but on the embedder's pool. Waits even if the pool is asynchronous.
 void runOnPool(threadpool_interop::threadpool_iface &pool, int chunks, ChunkFunction function, void *context);
 
 } // namespace quern

@@ -71,7 +71,8 @@ Result<void> writeSource(const std::string &folder, const std::string &name, std
   return directory->rename(temporary, name);
 }
 
-/// Compiles the problem of an artifact again, with a line table. `debug` must have its key and source.
+/// Compiles the problem of an artifact again, with a line table, and writes its source to `folder`. `debug` must have
+/// its key and source.
 Result<std::string> compileWithLines(const Artifact &artifact, const VerifiedProblem &problem,
                                      const std::string &folder, const DebugObject &debug) {
   QUERN_ASSIGN_OR_RETURN(Compiler compiler, Compiler::get());
@@ -108,7 +109,7 @@ std::vector<ProfiledCode::Line> linesOf(std::string_view table, uint64_t begin, 
   return lines;
 }
 
-/// Returns the functions of an object with mapped sections, named by the kernel's key.
+/// Returns the functions of an object's mapped sections. Their names end with the kernel's key.
 std::vector<ProfiledCode> functionsOf(const DebugObject &code, std::span<const void *const> sections) {
   std::vector<ProfiledCode> functions;
   ElfObject elf(code.object);

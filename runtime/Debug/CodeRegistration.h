@@ -37,7 +37,8 @@ class CodeRegistration {
 public:
   /// Registers code that the loader has mapped. `sections`: address of each section of the object; null: not mapped.
   static std::shared_ptr<CodeRegistration> ofLoaded(const DebugObject &code, std::span<const void *const> sections);
-  /// Registers code that ORC has linked, only its functions, by the `entries` of the artifact.
+  /// Registers code that ORC has linked, but only the sections that contain an entry. `names` and `entries` are the
+  /// names and addresses of the artifact's entries.
   static std::shared_ptr<CodeRegistration> ofLinked(const DebugObject &code, const std::vector<std::string> &names,
                                                     std::span<void *const> entries);
   ~CodeRegistration();

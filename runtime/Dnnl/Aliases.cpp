@@ -4,8 +4,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A linker cannot create an alias for a symbol of another library. Instead, each function is a jump through the global
-// offset table. It preserves every register and the stack, so the signature need not be repeated here. A test compares
-// the signatures with the headers of oneDNN.
+// offset table. It preserves the stack and every register that can hold an argument, so the signature need not be
+// repeated here. A test compares the signatures with the headers of oneDNN.
 //
 //===----------------------------------------------------------------------===//
 

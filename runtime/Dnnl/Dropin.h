@@ -18,7 +18,7 @@
 namespace quern::dropin {
 
 /// Applies the environment variables of oneDNN to libquern at the first call in a process. Functions override
-/// variables, so every function that reads or sets such a value calls this first.
+/// variables, so functions that read or set such a value call this first.
 void readEnvironment() noexcept;
 
 /// Sets the values of ONEDNN_JIT_DUMP and ONEDNN_JIT_PROFILE; `profile` is as in dnnl_set_jit_profiling_flags().

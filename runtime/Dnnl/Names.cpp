@@ -180,7 +180,7 @@ const char *quern::dropin::formatTagName(int tag) noexcept {
 }
 
 int quern::dropin::cpuIsaOf(std::string_view name) noexcept {
-  // Names of older releases for two of the levels, and a second name of the default.
+  // Names of older releases for three of the levels, and a second name of the default.
   struct OtherName {
     std::string_view name;
     quern_cpu_isa_t value;

@@ -42,7 +42,8 @@ public:
   virtual const Target &target() const = 0;
   /// Returns the properties that native code depends on: the device and its driver.
   virtual std::string identity() const = 0;
-  /// Returns true if the program provided the context. Nothing of it is kept after the engine is destroyed.
+  /// Returns true if the program provided the context. No cache keeps objects of such a context after the engine is
+  /// destroyed.
   virtual bool isLent() const = 0;
 
   /// Allocates memory of the device, aligned to 64 bytes and uninitialized. `bytes` is positive.
@@ -66,8 +67,8 @@ public:
 /// call. Empty without a driver, and in a child of fork() whose parent has devices. Thread-safe.
 Result<std::span<const std::shared_ptr<Device>>> allDevices();
 
-/// Finds the memory of a pointer on any device that this process uses. If there is none, returns Unknown without
-/// calling a driver.
+/// Finds the memory of a pointer on any device that this process uses. If it uses none, returns Unknown without calling
+/// a driver.
 Result<PointedMemory> findAnywhere(const void *pointer);
 
 } // namespace quern

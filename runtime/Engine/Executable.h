@@ -50,7 +50,7 @@ public:
   const std::string &key() const { return keyText; }
   const std::string &plan() const { return planText; }
   const std::string &target() const { return targetText; }
-  /// Returns "orc", "loader" or "driver".
+  /// Returns "orc", "loader", "program" or "driver".
   virtual const char *linkerName() const = 0;
   virtual size_t codeBytes() const = 0;
   /// Returns the device that the code is loaded on; null on the CPU.
@@ -64,8 +64,7 @@ public:
 
 protected:
   Executable() = default;
-  /// Checks that the artifact has the arguments of the problem. Otherwise fails with `unimplemented` or
-  /// `runtime_error`.
+  /// Checks that the artifact has the arguments of the problem. Otherwise fails with `runtime_error`.
   static Result<void> checkArguments(const Artifact &artifact, const VerifiedProblem &problem);
   /// Initializes everything except the code. `functions` are those of the artifact's entries.
   Result<void> take(Artifact &&artifact, std::string &&bytes, std::span<void *const> functions);

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The objects of C handles other than primitives. Engines are reference-counted, so handles may be destroyed in any
-// order.
+// The objects of the C handles for engines, streams and memory. Engines are reference-counted, so these handles may be
+// destroyed in any order.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_ENGINE_OBJECTS_H
@@ -63,7 +63,7 @@ public:
   Engine *get() const { return engine; }
   Engine *operator->() const { return engine; }
 
-  /// Adds a reference for a C handle.
+  /// Adds a reference, such as the one that a C handle holds.
   static void retain(Engine *engine) { engine->references.fetch_add(1, std::memory_order_relaxed); }
   static void release(Engine *engine) {
     if (engine->references.fetch_sub(1, std::memory_order_acq_rel) == 1)
@@ -88,7 +88,7 @@ struct Call {
   const Executable *executable = nullptr;
   std::span<void *const> buffers;        ///< one for each argument
   std::span<const uint64_t> allocations; ///< allocation number of each buffer; 0 if the device did not allocate it
-  /// True for each buffer that is 8 bytes on the host and is to be copied to a device; empty if no buffer is.
+  /// True for each host scalar: 8 bytes of host memory, which must be copied to a device. Empty if there is none.
   std::span<const bool> isScalar;
   const int64_t *sizes = nullptr; ///< open sizes
   const int64_t *bufferBytes = nullptr;
@@ -120,7 +120,8 @@ public:
   virtual Result<void> execute(const Call &call, const EventLinks *links) = 0;
   /// Waits until all executions have finished.
   virtual Result<void> wait() = 0;
-  /// Returns the nanoseconds of each execution since resetProfile(), by the device's clock on a device. Waits.
+  /// Waits for all executions and returns the duration in ns of each one since resetProfile(). A device measures it
+  /// with its own clock.
   virtual Result<std::vector<uint64_t>> profile() = 0;
   virtual Result<void> resetProfile() = 0;
 };

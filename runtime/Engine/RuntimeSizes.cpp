@@ -71,8 +71,8 @@ Result<void> takeSizes(const std::string &name, const TensorDesc &wanted, const 
   return {};
 }
 
-/// Returns the descriptor of a vector for scales and zero points, which may have the dims of their tensor or any
-/// others: a dense row-major tensor stands for the vector of its elements, as it does without open sizes.
+/// Returns `given`; for scales and zero points in a dense row-major tensor of higher rank, returns the descriptor of
+/// the vector of its elements. Problems without open sizes accept such tensors, too.
 TensorDesc asVector(const ArgumentInfo &declared, const TensorDesc &given) {
   const bool isVector = declared.index & (arg::scalesFlag | arg::zeroPointsFlag);
   if (!isVector || given.ndims <= 1 || !given.isPlain() || given.hasRuntimeDims() || given.hasPadding())

@@ -21,17 +21,18 @@ namespace quern {
 /// post-ops.
 inline constexpr size_t maxRuntimeSizes = (2 + 2 * maxPostOps) * (2 * maxDims + 1);
 
-/// Checks that `given` is `declared` with every runtime value filled in, and writable if the argument is an output;
-/// then writes those values to `sizes`. The message starts with the name of the argument and describes the difference.
+/// Checks that `given` is `declared` with every runtime value filled in, and that an output does not broadcast; then
+/// writes those values to `sizes`. The message starts with the name of the argument and describes the difference.
 Result<void> takeRuntimeSizes(const ArgumentInfo &declared, const TensorDesc &given, std::span<int64_t> sizes);
 
-/// Does the same for argument `i`, which has a grid. The sizes of the grid are those of the tensor that
-/// the argument belongs to, or follow from all tensors of `given`, which has the arguments up to `i`.
+/// The variant of takeRuntimeSizes() for argument `i`, a vector of scales or zero points with a grid
+/// (ArgumentInfo::grid). The grid follows from the tensor that the vector belongs to or, if the problem has `gridAt`,
+/// from `given`, the arguments up to `i`.
 Result<void> takeGridSizes(const VerifiedProblem &problem, size_t i, std::span<const TensorDesc *const> given,
                            std::span<int64_t> sizes);
 
 /// Checks that the tensors of an execution agree: an open dim must equal that dim of the first argument if their ranks
-/// are equal. `given` has the order of `arguments`.
+/// are equal. Skips vectors of scales and zero points. `given` has the order of `arguments`.
 Result<void> checkSharedDims(const VerifiedProblem &problem, std::span<const TensorDesc *const> given);
 
 /// Checks that vectors of scales and zero points along a runtime dim have the length that their tensor requires.

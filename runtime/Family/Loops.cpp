@@ -66,8 +66,8 @@ int64_t strideAt(const std::vector<Part> &parts, int64_t begin) {
   return part->stride * (begin / part->begin);
 }
 
-/// Appends the loops of one dim, split at the blocks of every tensor. Returns false if blocks do not divide one
-/// another.
+/// Appends the loops of one dim, split at the blocks of every tensor. Returns false if sizes differ and are not 1, if a
+/// kept dim has blocks, or if blocks do not divide one another.
 bool appendLoops(std::vector<Loop> &loops, const std::vector<TensorDesc *> &tensors, int32_t dim, bool isKept) {
   int64_t size = 1;
   for (const TensorDesc *tensor : tensors)

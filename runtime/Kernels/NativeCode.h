@@ -14,9 +14,10 @@
 
 namespace quern {
 
-/// Returns the key of the binary that a device's driver makes of the kernel with the key `keyBytes`.
+/// Returns the key of the binary that a device's driver creates from the kernel with the key `keyBytes`.
 KernelKey nativeKeyOf(const std::string &keyBytes, const Device &device);
-/// Returns the artifact of a device's executable with that key and with the driver's binary in place of its code.
+/// Returns the serialized artifact of a device's executable, with nativeKeyOf() as its key and with the driver's binary
+/// in place of its code.
 Result<std::string> nativeArtifactOf(const Executable &executable);
 
 } // namespace quern

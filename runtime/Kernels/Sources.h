@@ -73,7 +73,7 @@ struct KernelSearch {
 /// A place that may have a kernel. Sources are thread-safe.
 using KernelSource = Lookup<AcquiredKernel> (*)(KernelSearch &search);
 
-/// Finds the file of the disk cache.
+/// Finds the kernel in the disk cache.
 Lookup<AcquiredKernel> findOnDisk(KernelSearch &search);
 /// Finds the kernel in packs. A kernel for the CPU is not copied to the disk cache.
 Lookup<AcquiredKernel> findInPacks(KernelSearch &search);

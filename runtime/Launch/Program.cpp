@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Order of the numbers: trip counts of loops; starts of regions and their end; iterations of steps; coefficients of
-// buffers; size and slots of groups; number of threads to wake.
+// Order of the numbers: trip counts of loops; starts of regions and their end; for each step its iterations and the
+// coefficients of its buffers; size and slots of each group; number of useful threads.
 //
 //===----------------------------------------------------------------------===//
 #include "Launch/Program.h"
@@ -93,7 +93,8 @@ void Program::add(const Polynomial &polynomial, uint32_t number) {
   open |= polynomial.dependsOnSizes();
 }
 
-/// Returns the position of a product among those of the step, which must be the last step.
+/// Returns the position of a product among the products of the step, to which it is added if necessary. The step must
+/// be the last one.
 Result<uint32_t> Program::productOf(BoundStep &step, std::span<const uint32_t> depths) {
   for (uint32_t i = 0; i < step.productCount; ++i) {
     const IndexProduct &known = products[step.firstProduct + i];
@@ -244,7 +245,7 @@ Result<void> Program::measureGroups(const int64_t *sizes, int64_t *bound) const 
   return {};
 }
 
-/// Counts only groups that can be split.
+/// Computes the number of useful threads. Counts only groups that can be split.
 void Program::countThreads(int64_t *bound) const {
   int64_t work = 0, most = 1;
   int64_t times[maxLoopDepth + 1] = {1}; // by depth
@@ -277,7 +278,7 @@ int64_t Program::bytesOf(uint32_t place, const int64_t *bufferBytes, const int64
 }
 
 /// Checks that every buffer of a step starts inside its argument or region, for all indices of the surrounding loops.
-/// Treats the indices in products as independent.
+/// Treats products that share an index as independent.
 Result<void> Program::checkStep(const BoundStep &step, const int64_t *bufferBytes, const int64_t *bound,
                                 std::span<const int64_t> trips) const {
   int64_t last[maxStepProducts];

@@ -63,7 +63,7 @@ public:
   bool isOpen() const { return open; }
   /// Returns the number of threads that a plain program can use, for its iterations without its factors.
   int plainThreads() const { return threadsOfPlain; }
-  /// Returns true if the size of the regions depends on sizes.
+  /// Returns true if the size of a region depends on open sizes.
   bool hasOpenRegions() const { return openRegions; }
   /// Returns the bytes of the regions whose size is known.
   int64_t knownRegionBytes() const { return knownRegions; }
@@ -76,7 +76,8 @@ public:
   Result<void> bind(const int64_t *sizes, const int64_t *bufferBytes, int64_t *bound) const;
 
   /// Returns the numbers for sizes that are the same for all executions; for a plain program its iterations. Empty if
-  /// they cannot be computed in advance or are too large, which each execution then reports.
+  /// the program is not open, if the numbers cannot be computed in advance, or if they are too large, which each
+  /// execution then reports.
   std::vector<int64_t> numbersFor(const int64_t *sizes) const;
 
   /// Copies the open sizes and adds the derived ones. `buffers` are those of the arguments. Fails with
@@ -100,7 +101,7 @@ public:
   size_t argumentCount() const { return arguments.size(); }
 
   int64_t trips(const int64_t *bound, uint32_t loop) const { return bound[loop]; }
-  /// Returns the offset of a region from the end of the memory that kernels share, a multiple of 64.
+  /// Returns the offset of a region from the start of the first one, in bytes: a multiple of 64.
   int64_t regionStart(const int64_t *bound, size_t region) const { return bound[firstRegion + region]; }
   int64_t regionsEnd(const int64_t *bound) const { return bound[firstRegion + regions]; }
   GroupSize sizeOf(const int64_t *bound, uint32_t group) const {

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Each thread has two buffers, which only grow. With QUERN_GUARD_SCRATCH=1, for tests, each kernel gets separate memory
-// that ends at an inaccessible page.
+// Each thread keeps two buffers, up to a maximum size: one for the kernels that it runs, one that its executions share.
+// With QUERN_GUARD_SCRATCH=1, for tests, each kernel gets separate memory that ends at an inaccessible page.
 //
 //===----------------------------------------------------------------------===//
 #include "Launch/Scratch.h"
@@ -70,7 +70,8 @@ int64_t roundedUp(int64_t bytes) {
   return bytes <= 0 ? 0 : bytes > most ? INT64_MAX : static_cast<int64_t>(roundUp(static_cast<size_t>(bytes)));
 }
 
-/// Large buffers are not kept, so each execution touches their pages again: they use huge pages.
+/// Allocates a buffer. Large ones use huge pages, because buffers beyond the maximum size are not kept, and each
+/// execution touches their pages again.
 void *allocate(size_t bytes) {
   constexpr size_t hugePage = 2u << 20, least = 4 * hugePage;
   if (bytes > SIZE_MAX / 2)
@@ -106,7 +107,7 @@ void trimThreadScratch() {
 }
 
 void SharedScratch::take(size_t wanted) {
-  // Removed from the thread during the lifetime of this object.
+  // The buffer is removed from the thread during the lifetime of this object.
   if (Kept *const thread = kept.get(); thread && thread->shared.serves(wanted)) {
     memory = std::exchange(thread->shared.memory, nullptr);
     bytes = std::exchange(thread->shared.bytes, 0);

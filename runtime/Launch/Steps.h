@@ -17,7 +17,8 @@ namespace quern {
 
 inline constexpr int maxThreadCount = 4096;
 
-/// Returns the start of chunk `chunk` of `chunks`: contiguous; each of the first chunks gets one of the remainder.
+/// Returns the start of chunk `chunk` if `total` iterations are split into `chunks` contiguous chunks. The first `total
+/// % chunks` of them have one more iteration.
 inline int64_t chunkStart(int64_t total, int64_t chunks, int64_t chunk) {
   return total / chunks * chunk + std::min<int64_t>(total % chunks, chunk);
 }
@@ -28,7 +29,7 @@ struct KernelStep : LaunchStep {
 };
 
 /// Returns the steps of an artifact whose entries have been loaded as `functions`. Fails if a step's entry does not
-/// exist.
+/// exist or its number of iterations is negative.
 Result<std::vector<KernelStep>> stepsOf(const Artifact &artifact, std::span<void *const> functions);
 
 /// Returns the iterations of a step with runtime sizes; -1 if they overflow int64.

@@ -42,7 +42,7 @@ template <typename Properties> Properties empty(ze_structure_type_t type) {
   return properties;
 }
 
-/// Converts an unlimited value to the maximum of a target.
+/// Limits a value to the maximum of a target.
 int32_t clamped(uint32_t value) { return static_cast<int32_t>(std::min<uint32_t>(value, 1u << 30)); }
 
 /// Returns true if a device can be an engine: a GPU, or the device of a driver for CPUs.
@@ -126,7 +126,7 @@ Result<void> addDevices(ze_driver_handle_t driver, std::vector<std::shared_ptr<q
   return {};
 }
 
-/// Returns the GPUs of all drivers; empty without a loader or driver.
+/// Returns the usable devices of all drivers; empty without a loader or driver.
 Result<std::vector<std::shared_ptr<quern::Device>>> findDevices() {
   std::vector<std::shared_ptr<quern::Device>> found;
   if (!functions())

@@ -35,8 +35,8 @@ class Device final : public quern::Device, public std::enable_shared_from_this<D
 public:
   /// Creates a context. The handles belong to the loader and live as long as the process.
   static Result<std::shared_ptr<Device>> create(ze_driver_handle_t driver, ze_device_handle_t device);
-  /// Returns a device in a caller-owned context, which is never destroyed; the existing device if there is one.
-  /// Fails with `runtime_error` if there is no loader.
+  /// Returns a device in a caller-owned context, which the device does not destroy; the existing device if there is
+  /// one. Fails with `runtime_error` if there is no loader, or in a child of fork() whose parent has devices.
   static Result<std::shared_ptr<Device>> lend(ze_driver_handle_t driver, ze_device_handle_t device,
                                               ze_context_handle_t context);
   /// Returns the identity() of a device that is not in use.

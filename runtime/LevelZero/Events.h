@@ -17,7 +17,8 @@ public:
   Result<ze_event_handle_t> take();
   /// Returns an event to the pool. The device must not signal it any more.
   void give(ze_event_handle_t event) { used.push_back(event); }
-  /// Returns the duration of an event's command in ns, or the time from the end of one command to the end of another.
+  /// Returns a time in ns: the duration of the event's command if both events are the same; otherwise the time from the
+  /// end of the command of `from` to the end of the command of `to`.
   Result<uint64_t> elapsed(ze_event_handle_t from, ze_event_handle_t to) const;
 
 private:

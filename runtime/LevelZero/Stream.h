@@ -147,7 +147,7 @@ private:
   struct Timing {
     ze_event_handle_t start, end; ///< events of the barriers around it; equal for one launch
   };
-  std::vector<Timing> timings; ///< launches whose timestamps have not been read yet
+  std::vector<Timing> timings; ///< executions whose timestamps have not been read yet
   std::vector<uint64_t> durations;
 };
 

@@ -140,7 +140,8 @@ Result<void> Stream::copyOnList(void *to, const void *from, const HostBuffer &ra
   return {};
 }
 
-/// Copies a host buffer to memory that the stream keeps, and back. These executions never overlap.
+/// Runs a call with a host buffer, which is copied to memory that the stream keeps, and back. These executions never
+/// overlap.
 Result<void> Stream::runWithHost(const Call &call) {
   const HostBuffer &host = *call.host;
   std::vector<void *> buffers(call.buffers.begin(), call.buffers.end());

@@ -36,7 +36,8 @@ void destroyKernel(void *kernel) noexcept { delete static_cast<Handle *>(kernel)
 
 const char *nameOf(const OrtCustomOp *op) noexcept { return static_cast<const Operator *>(op)->name; }
 
-/// Allows any type: the kernel checks it. A single output has the type of the input; the model declares several ones.
+/// Allows any type: the kernel checks it. A single output has the type of the input; the model declares the types of
+/// several outputs.
 ONNXTensorElementDataType anyType(const OrtCustomOp *, size_t) noexcept {
   return ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
 }

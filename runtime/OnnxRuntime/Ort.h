@@ -48,7 +48,8 @@ class Node {
 public:
   Node(const OrtApi &api, const OrtKernelInfo *info) : api(api), info(info) {}
 
-  /// Return an attribute, or the default if it is absent. They throw if the attribute has another type.
+  /// Return an attribute, or the default (nullopt for a text) if it is absent. They throw if the attribute has another
+  /// type.
   int64_t integer(const char *name, int64_t byDefault) const;
   float real(const char *name, float byDefault) const;
   std::optional<std::string> text(const char *name) const;

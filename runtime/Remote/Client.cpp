@@ -193,7 +193,7 @@ public:
     again = 0;
     return ++losses > maxLosses;
   }
-  /// Waits, a little longer each time. Returns false if the wait is over.
+  /// Waits, about twice as long each time up to a limit. Returns false if the whole wait is over.
   bool pauses() {
     const Deadline end(std::min(jittered(pause), deadline.hasPassed() ? firstPauseNs : deadline.leftNs()));
     pause = std::min(2 * pause, longestPauseNs);

@@ -30,7 +30,7 @@ struct StoredKey {
   EntryKey entry() const { return {nameOfEntry(bytes), target, buildId}; }
 };
 
-/// An artifact with its names, and its signer.
+/// An artifact and its origin.
 struct SignedArtifact {
   std::string bytes;
   quern_remote_origin origin{};
@@ -116,7 +116,7 @@ private:
   void forgetInFork();
   void stop(int64_t milliseconds);
 
-  /// The last client of a list, from which none is removed.
+  /// The newest client, which is the head of a list. No client is removed from it.
   static inline constinit std::atomic<Client *> newest{nullptr};
   Client *older = nullptr;
 

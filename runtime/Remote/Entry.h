@@ -45,7 +45,7 @@ struct OpenedEntry {
 OpenedEntry openEntry(std::string_view bytes, const EntryKey &key, int64_t now, std::span<const PublicKey> readers);
 
 // A lease object says that a host compiles an entry. It is signed like entries, so that a server cannot make hosts
-// wait. The server decides how long it exists; readers accept it for at most some minutes.
+// wait. The server decides how long it exists; readers accept it for at most ten minutes.
 inline constexpr std::string_view leaseText = "quern lease ";
 inline bool isLease(std::string_view bytes) { return bytes.starts_with(leaseText); }
 /// Returns the contents of a new lease object, which differ from those of all others.

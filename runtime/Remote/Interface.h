@@ -67,8 +67,8 @@ struct quern_remote_waiter {
   uint32_t patience_milliseconds;
   /// Called every few milliseconds. Returns nonzero if the caller no longer needs the result.
   int (*is_over)(void *context);
-  /// Called when the time has passed without a response. If it returns 1, the caller has started to compile, and the
-  /// lookup continues until is_over().
+  /// Called when the time has passed without a response. If it returns nonzero, the caller has started to compile, and
+  /// the lookup continues until is_over().
   int (*begin)(void *context);
   void *context;
 };
@@ -85,8 +85,9 @@ struct quern_remote_api {
   uint32_t version;
   /// Reads keys and secrets, without connecting to a server. A configuration lives until the process ends.
   int (*open)(const quern_remote_config *config, quern_remote **remote, const quern_remote_sink *error);
-  /// Success with the bytes of an artifact whose signature, key, target and build match, or quern_remote_miss. Takes at
-  /// most `milliseconds` of the configuration plus the waiter's patience, unless the waiter has started other work.
+  /// Returns success and writes an artifact whose signature, key, target and build match, or returns quern_remote_miss.
+  /// Takes at most `milliseconds` of the configuration plus the waiter's patience, unless the waiter has started other
+  /// work.
   int (*get)(quern_remote *remote, const quern_remote_key *key, const quern_remote_sink *bytes,
              quern_remote_origin *origin, const quern_remote_waiter *waiter);
   /// Returns nonzero if a kept artifact is still valid: its signer is among the public keys, and it has not expired.
@@ -101,7 +102,7 @@ struct quern_remote_api {
 
   // For the `quern` command: sent at once, only to the first server, even if it is suspended, with the reason for a
   // failure.
-  /// Success if the entry exists, or quern_remote_miss. Does not check the entry.
+  /// Returns success if the entry exists, or quern_remote_miss. Does not check the entry.
   int (*contains)(quern_remote *remote, const quern_remote_key *key, const quern_remote_sink *error);
   int (*fetch)(quern_remote *remote, const quern_remote_key *key, const quern_remote_sink *bytes,
                quern_remote_origin *origin, const quern_remote_sink *error);

@@ -23,7 +23,8 @@ constexpr size_t slackBytes = 1024, maxListBytes = 4u << 20;
 std::string keyOf(const EntryName &name) { return concat(entryPrefix, name); }
 std::string leaseOf(const EntryName &name, int which) { return concat(leasePrefix, which, ':', name); }
 
-/// Adds a new reply to the array that contains it. Callbacks return null without memory; hiredis then frees all of it.
+/// Adds a new reply to the array that contains it. If there is no memory, callbacks return null, and hiredis frees the
+/// whole reply.
 void *place(const redisReadTask *task, std::unique_ptr<RedisReply> reply) {
   RedisReply *placed = reply.get();
   if (!task->parent)

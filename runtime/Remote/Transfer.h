@@ -22,7 +22,8 @@ void prepareTransfers();
 
 class Transfer {
 public:
-  /// Sets the options that are the same for all transfers. Returns null without memory or if a file is missing.
+  /// Sets the options that are the same for all transfers. Returns null if there is no memory or libcurl rejects an
+  /// option.
   static std::unique_ptr<Transfer> make(const Address &address);
   ~Transfer();
   Transfer(const Transfer &) = delete;

@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The command `quern` of the package, which has the references and the management of caches and packs."""
+"""The command `quern` of the package, which runs reference implementations and manages caches and packs."""
 
 import os
 import subprocess
@@ -12,8 +12,8 @@ PATH = os.path.join(os.path.dirname(__file__), "bin", "quern")
 
 
 def run(arguments, may_fail=False):
-    """Returns the standard output of the command. If it fails, raises quern.Error with its message, unless
-    `may_fail`."""
+    """Returns the standard output of the command. If it fails, raises quern.Error with its message, unless `may_fail`
+    and there is output."""
     if not os.path.exists(PATH):
         raise Error(f"this package was built without the command quern: there is no {PATH}", 5)
     done = subprocess.run([PATH, *arguments], capture_output=True, text=True, check=False)

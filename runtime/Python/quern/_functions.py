@@ -18,7 +18,7 @@ def plan(problem, inputs, results):
     Args:
         problem: a line of text, or a Descriptor.
         inputs: the kernel's argument for each array of a call, or -1.
-        results: (argument, Tensor) of each result; (-1, None) for an absent one.
+        results: (argument, Tensor) of each result; the Tensor of an absent one is None.
     """
     descriptor = _quern.Descriptor.from_text(problem) if isinstance(problem, str) else problem
     made = [(index, tensor.type, tensor.dims) if tensor else (-1, "", ()) for index, tensor in results]
@@ -31,7 +31,7 @@ def _like(tensor, out, type=None, dims=None):
 
 
 def _integer(axis):
-    """Returns `axis` as an int, so that 1, True and 1.0 do not differ as keys."""
+    """Returns `axis` as an int, so that keys do not depend on its type, such as bool or a NumPy integer."""
     return axis if type(axis) is int else _checks.index("axis", axis)
 
 
@@ -234,7 +234,7 @@ def eltwise_backward(x, dy, algorithm, alpha=0.0, beta=0.0, *, dtype=None, out=N
 
 
 def _aligned_ranks(tensors):
-    """Returns the tensors with leading dims of size 1, so that all have the rank of the longest."""
+    """Returns the tensors with leading dims of size 1, so that all have the highest rank."""
     rank = max(len(tensor.dims) for tensor in tensors)
     grown = []
     for tensor in tensors:

@@ -226,7 +226,7 @@ def lstm(x, w, u, bias=None, h0=None, c0=None, *, peephole=None, projection=None
 
     Args:
         x: [T, N, I] of f32, bf16 or f16. All arrays may have any strides.
-        w: input weights [L, D, I, 4, H], of the type of `x`. (PyTorch's [4 H, I] is a view of it: `weights`.)
+        w: input weights [L, D, I, 4, H], of the type of `x`. (`weights` returns such a view of PyTorch's [4 H, I].)
         u: weights of the states [L, D, P, 4, H].
         bias: [L, D, 4, H] of f32, or of the type of `x`.
         h0, c0: initial states, [L, D, N, P] and [L, D, N, H]; both, or neither for zeros.

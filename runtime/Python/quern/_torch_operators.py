@@ -111,7 +111,7 @@ def bare(tensor):
 
 def are_plain(*tensors):
     """Returns whether a call may bypass PyTorch's dispatcher, except for autograd: nothing traces or transforms it, and
-    each tensor (or None) is stored as its type, strides and address say."""
+    each tensor (or None) is stored as its type, strides and address describe."""
     return (all(tensor is None or (type(tensor) in _PLAIN_TYPES
                                    and torch._C._dispatch_keys(tensor).raw_repr() in _PLAIN_KEYS) for tensor in tensors)
             and not torch._C._are_functorch_transforms_active()

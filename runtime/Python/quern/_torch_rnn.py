@@ -111,7 +111,7 @@ def run_chunks(directions, x, h, c, lengths, steps, workspace=None):
 
 
 def _room(cell, x, parameters):
-    """Returns bytes that suffice for any workspace of a problem, whether it runs all steps at once or in chunks."""
+    """Returns a sufficient size in bytes for a problem's workspace, whether it runs all steps at once or in chunks."""
     count = len(directions_of(parameters))
     w, p = parameters[0], parameters[4]
     gates = GATES[cell]
@@ -196,7 +196,7 @@ def _zeros(name, cell, parameters):
 
 
 def _of_pytorch(cell, made):
-    """Converts gradients, which `made` has under Quern's names, to PyTorch's tuple (w, u, b_ih, b_hh, p)."""
+    """Converts gradients, which `made` has under Quern's names, to PyTorch's list [w, u, b_ih, b_hh, p]."""
     is_gru, bias = cell == "lbr_gru", made.get("bias")
 
     def in_order(array):

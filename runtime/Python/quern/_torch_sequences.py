@@ -29,8 +29,8 @@ Chunk.__doc__ = "Steps, and how many sequences run in the first of them."
 
 
 def chunks_of(lengths, steps, worth):
-    """Returns chunks for a descending list of lengths. The padding of each chunk is less than `worth` steps of
-    sequences."""
+    """Returns at most MOST_CHUNKS chunks for a descending list of lengths. The padding of each chunk except the last is
+    less than `worth` steps of sequences."""
     chunks, begin, count, running, padding, step = [], 0, len(lengths), len(lengths), 0, 0
     last = min(lengths[0], steps) if lengths else 0
     while step < last:

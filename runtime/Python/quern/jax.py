@@ -282,7 +282,7 @@ def lstm(x, w, u, bias=None, h0=None, c0=None, *, peephole=None, projection=None
          direction="left2right", stacked=False):
     """Computes an LSTM over a batch of sequences, with gradients; see `quern.lstm` for arguments and results.
 
-    vmap over `x`, states and lengths is one call; vmap over weights, or of a gradient, is a call for each.
+    vmap over `x`, states and lengths is one call; vmap over weights, or of a gradient, is one call per index.
     """
     return _run(("lstm", direction, None, 0.0, _flags(stacked)),
                 (x, h0, c0, None, lengths, w, u, peephole, projection, bias))
@@ -330,7 +330,7 @@ def call(module, *arrays, function=None):
         function: its name; None if the module has one public function.
 
     Returns:
-        The function's result: an array, or a tuple of them. It has no gradient; vmap calls it for each.
+        The function's result: an array, or a tuple of them. It has no gradient; vmap calls it for each index.
     """
     line, indices, count, layouts = _function(module, function)
     if len(arrays) != count:

@@ -42,7 +42,7 @@ static int raiseStatus(const Function *function, quern_status_t status) {
   return raiseError(kind, function->name, quern_get_last_error_message());
 }
 
-/* Another machine or build of Quern compiles the kernel again, if it has a compiler. */
+/* Loads the kernel. If it is for another machine or build of Quern, compiles it again, if there is a compiler. */
 static quern_status_t openKernel(Function *function) {
   quern_status_t status = quern_success;
   quern_primitive_t primitive = NULL;

@@ -89,7 +89,7 @@ quern_data_type_t typeOfDlpack(nb::dlpack::dtype type) {
 
 [[noreturn]] void failOnReadOnly() { fail(quern_invalid_arguments, "an array to write to (out) is read-only"); }
 
-/// The caller must convert arrays of other types.
+/// Fails for a type that Quern does not support. The caller must convert such arrays.
 [[noreturn]] void failOnType(nb::handle object) {
   const std::string name = nb::str(nb::getattr(object, "dtype", object.type())).c_str();
   fail(quern_unimplemented, "an array is of type " + name +
@@ -107,7 +107,7 @@ struct ExchangeApi {
   void *currentStream;
 };
 
-/// Returns the DLPack exchange functions of a tensor type; null if it has none. Results for the last two types are
+/// Returns the DLPack exchange functions of a tensor type; null if it has none. The functions of the last two types are
 /// cached.
 const ExchangeApi *exchangeOf(PyTypeObject *type) {
   struct Known {
@@ -188,7 +188,8 @@ void Array::release() {
   hasBuffer = false;
 }
 
-/// Stores the strides in elements. Fails if they or the start are not multiples of an element.
+/// Stores the address, the dims and the strides in elements. Returns NeedsCopy if the start or a stride is not a
+/// multiple of an element, a stride is negative, or no descriptor can have the strides.
 Array::Outcome Array::place(void *data, int32_t rank, const int64_t *dims, const int64_t *byteStrides,
                             int64_t elementBytes) {
   if (rank > QUERN_MAX_NDIMS)
@@ -345,7 +346,7 @@ Array::Outcome Array::takeAnyWay(nb::handle object, Access access) {
   return outcome;
 }
 
-/// Copies an array that no descriptor fits with its framework; other objects are converted by NumPy.
+/// Copies an object that no descriptor fits: a PyTorch tensor by PyTorch, any other object by NumPy.
 void Array::takeCopy(nb::handle object, Access access) {
   release();
   nb::object copy;

@@ -60,7 +60,7 @@ private:
   nanobind::object target;      ///< destination of finish(), if there is a copy
 };
 
-/// Returns the framework by the module that defines the object's type.
+/// Returns the framework whose module defines the object's type; NumPy if there is none.
 Framework frameworkOf(nanobind::handle object);
 
 } // namespace quern::python

@@ -29,7 +29,7 @@ OwnedMemoryDesc memoryDescOf(const Tensor &tensor);
 
 /// Returns the plain tensor of a descriptor; nullopt if it has blocks, padding, an offset or compensation.
 std::optional<Tensor> plainTensor(const_quern_memory_desc_t desc);
-/// Returns only the type and dims.
+/// Returns a tensor with only the type and dims of a descriptor.
 Tensor shapeOf(const_quern_memory_desc_t desc);
 
 /// A verified problem.

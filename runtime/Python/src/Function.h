@@ -5,7 +5,7 @@
 //
 // quern.softmax and similar functions: the types, dims, strides and parameters of a call are looked up, and a Python
 // function builds a plan for a new combination. A repeated call runs no Python code except the allocation of its
-// results. If sizes of 0 need no kernel, a Python function takes the place of the plan.
+// results. For sizes of 0 that the kernel does not support, a Python function takes the place of the plan.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PYTHON_FUNCTION_H

@@ -45,7 +45,7 @@ void check(quern_status_t status) {
     throw Refusal(status);
 }
 
-// Handles of quern._quern. The stream uses PyTorch's threads.
+// Handles of quern._quern. The stream uses PyTorch's threads if PyTorch exports them.
 quern_engine_t engine = nullptr;
 quern_stream_t stream = nullptr;
 

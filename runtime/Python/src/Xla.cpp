@@ -91,7 +91,7 @@ template <auto Destroy> struct Destroyer {
 /// The state of an execution; concurrent executions use different ones.
 class Call {
 public:
-  /// If it returns false, quern_get_last_error_message() has the reason.
+  /// Creates the memory objects and the stream. If it returns false, quern_get_last_error_message() has the reason.
   bool open(quern_engine_t engine, const_quern_primitive_desc_t problem, ffi::Span<const int32_t> indices) {
     for (const int32_t index : indices) {
       if (frame.add(engine, problem, index) != quern_success)

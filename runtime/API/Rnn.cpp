@@ -94,7 +94,7 @@ Result<void> createRnn(quern_primitive_desc_t *handle, quern_engine_t engine, co
 /// at its end.
 template <typename Rnn> Result<Rnn> read(const Rnn *given, size_t minSize, const char *type) {
   constexpr size_t known = sizeof(Rnn);
-  if (given->size < minSize || given->size % alignof(Rnn) != 0) // an incomplete last pointer
+  if (given->size < minSize || given->size % alignof(Rnn) != 0) // the last pointer would be incomplete
     return invalidArguments("size is ", given->size, "; ", type, " has ", known, " bytes");
   const char *bytes = reinterpret_cast<const char *>(given);
   if (given->size > known && std::any_of(bytes + known, bytes + given->size, [](char byte) { return byte != 0; }))

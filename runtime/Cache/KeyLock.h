@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Prevents several processes of a host from compiling the same kernel: a process locks the key's byte of a file in the
-// cache directory. The system releases the locks of a process when it ends for any reason.
+// A process that compiles a kernel locks the key's byte of a file in the cache directory, so that other processes of
+// the host wait for the kernel and do not compile it again. The system releases the locks of a process when it ends for
+// any reason.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CACHE_KEYLOCK_H

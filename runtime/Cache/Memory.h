@@ -30,7 +30,7 @@ class Executable;
 class MemoryCache {
 public:
   using Value = std::shared_ptr<const Executable>;
-  /// Returns a value for the cache. A miss says nothing about the makers of other threads.
+  /// Returns a value for the cache, a miss or an error. After a miss, each waiting thread calls its own maker.
   using Maker = std::function<Lookup<Value>()>;
   static constexpr size_t defaultEntries = 1024;
   static constexpr size_t defaultBytes = 256u << 20;

@@ -46,8 +46,7 @@ public:
   std::optional<Hit> lookup(const KernelKey &key, const std::string &target, const std::string &descriptor,
                             const quern_remote_waiter &waiter = noWait);
   /// Returns true if a kernel that came from a server may still be loaded from disk, according to the public keys of
-  /// this configuration. If no servers are configured, no keys are known: then true, unless a configuration was
-  /// rejected.
+  /// this configuration. Without servers no keys are known, so it returns true, unless a configuration was rejected.
   bool believes(const quern_remote_origin &origin);
   /// Queues an artifact for storage by another thread, if the queue has space.
   void store(const KernelKey &key, const std::string &target, const std::string &descriptor, std::string_view artifact);

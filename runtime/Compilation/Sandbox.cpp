@@ -56,7 +56,7 @@ public:
   void fail(int number, int error) {
     when(BPF_JEQ, static_cast<uint32_t>(number), SECCOMP_RET_ERRNO | static_cast<uint32_t>(error));
   }
-  /// Allows a call if any of the bits (`isSet`), or none, is set in the lower half of an argument.
+  /// Allows a call if one of the bits is set in the lower half of an argument or, without `isSet`, if none is.
   void allowIfBits(int number, int argument, uint32_t bits, bool isSet) {
     add(BPF_JMP | BPF_JEQ | BPF_K, static_cast<uint32_t>(number), 0, 4);
     load(lowerHalfOf(argument));

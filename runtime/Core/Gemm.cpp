@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// If beta or both offsets are 0, the kernel does not have them. An integer kernel does not have alpha if alpha is 1 and
-// beta is 0. A float kernel always multiplies by alpha, because that costs nothing.
+// If beta is 0, or ao and bo are 0, the kernel omits them. An integer kernel omits alpha if alpha is 1 and beta is 0. A
+// float kernel always multiplies by alpha, because that costs nothing.
 //
 //===----------------------------------------------------------------------===//
 #include "Core/Gemm.h"

@@ -45,8 +45,9 @@ public:
   /// Number of threads that a caller-owned scratchpad is sized for.
   int scratchpadThreads() const { return threads; }
 
-  /// Returns the kernel; if a query has already acquired it, that one. The first caller then receives its origin. May
-  /// return the kernel of the family (see acquireKernel()), except on a device or with a caller-owned scratchpad.
+  /// Returns the kernel. If a query has already acquired it, returns that one; the first call then reports its origin,
+  /// later calls report quern_origin_memory. May return the kernel of the family (see acquireKernel()), except on a
+  /// device or with a caller-owned scratchpad.
   Result<AcquiredKernel> acquire(Tiers tiers = Tiers::Specialized) const;
   /// See acquireUnsharedKernel(). Only for problems for which acquire() returned the kernel of a family. The request is
   /// canceled once `*isCut` is true; the pointer may be null.

@@ -72,7 +72,7 @@ Result<void> takeSizes(const std::string &name, const TensorDesc &wanted, const 
 }
 
 /// Returns `given`; for scales and zero points in a dense row-major tensor of higher rank, returns the descriptor of
-/// the vector of its elements. Problems without open sizes accept such tensors, too.
+/// the vector of its elements. Problems without open sizes also accept such tensors.
 TensorDesc asVector(const ArgumentInfo &declared, const TensorDesc &given) {
   const bool isVector = declared.index & (arg::scalesFlag | arg::zeroPointsFlag);
   if (!isVector || given.ndims <= 1 || !given.isPlain() || given.hasRuntimeDims() || given.hasPadding())

@@ -25,9 +25,9 @@ inline constexpr size_t maxRuntimeSizes = (2 + 2 * maxPostOps) * (2 * maxDims + 
 /// writes those values to `sizes`. The message starts with the name of the argument and describes the difference.
 Result<void> takeRuntimeSizes(const ArgumentInfo &declared, const TensorDesc &given, std::span<int64_t> sizes);
 
-/// The variant of takeRuntimeSizes() for argument `i`, a vector of scales or zero points with a grid
-/// (ArgumentInfo::grid). The grid follows from the tensor that the vector belongs to or, if the problem has `gridAt`,
-/// from `given`, the arguments up to `i`.
+/// The variant of takeRuntimeSizes() for argument `i`, which has a grid (ArgumentInfo::grid). The grid of scales and
+/// zero points follows from the tensor that they belong to; any other grid follows from `given`, the arguments up to
+/// `i` (VerifiedProblem::gridAt).
 Result<void> takeGridSizes(const VerifiedProblem &problem, size_t i, std::span<const TensorDesc *const> given,
                            std::span<int64_t> sizes);
 

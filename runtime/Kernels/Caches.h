@@ -40,7 +40,7 @@ public:
 
   /// Returns the compiler, for problems that no cache has. The reason for a failure names packs that were rejected.
   Result<Compiler> compiler();
-  /// Stores an artifact on disk and at the servers, after this process has compiled it. Failures are counted.
+  /// Stores an artifact that this process has compiled, both on disk and at the servers. Failures are counted.
   void store(DiskCache &disk, const KernelKey &key, const std::string &target, const std::string &descriptor,
              std::string_view artifact);
   /// Removes all kernels of the device from the memory cache.

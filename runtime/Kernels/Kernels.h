@@ -15,8 +15,8 @@
 namespace quern {
 
 /// Searches the caches, then compiles. Concurrent requests for one key share the work. With `Both`, uses the kernel of
-/// the family if no local cache has the problem's kernel; with `Family`, whenever it exists. Families exist only on the
-/// CPU, and come only from packs. Thread-safe.
+/// the family if no cache of this machine and no pack has the problem's kernel; with `Family`, whenever it exists.
+/// Families exist only on the CPU, and come only from packs. Thread-safe.
 Result<AcquiredKernel> acquireKernel(const KernelRequest &request, Tiers tiers = Tiers::Specialized);
 /// Like acquireKernel(), but other requests for the key do not wait for this compilation. Returns a miss if the request
 /// was canceled.

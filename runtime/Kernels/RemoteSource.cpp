@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One process per host compiles a missing kernel; in a fleet, at most two do.
+// Usually one process per host compiles a missing kernel, and at most two hosts of a fleet do.
 //
 //===----------------------------------------------------------------------===//
 #include "Kernels/Load.h"

@@ -65,8 +65,8 @@ public:
   uint32_t group() const { return current; }
   /// Indices of the surrounding loops, outermost first.
   const int64_t *indices() const { return loopIndices; }
-  /// Returns true in every other iteration of the innermost loop. It runs backward, so that it starts with data that
-  /// the previous iteration left in the caches.
+  /// Returns true in every other iteration of the innermost loop. Such an iteration runs backward, so that it starts
+  /// with data that the previous iteration left in the caches.
   bool isBackward() const { return depth > 0 && loopIndices[depth - 1] % 2; }
 
 private:

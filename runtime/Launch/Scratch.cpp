@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Each thread keeps two buffers, up to a maximum size: one for the kernels that it runs, one that its executions share.
-// With QUERN_GUARD_SCRATCH=1, for tests, each kernel gets separate memory that ends at an inaccessible page.
+// Each thread keeps two buffers, up to a maximum size: one for the kernels that it runs, and one that the threads of
+// its executions share. With QUERN_GUARD_SCRATCH=1, for tests, each kernel gets separate memory that ends at an
+// inaccessible page.
 //
 //===----------------------------------------------------------------------===//
 #include "Launch/Scratch.h"

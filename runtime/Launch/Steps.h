@@ -17,8 +17,8 @@ namespace quern {
 
 inline constexpr int maxThreadCount = 4096;
 
-/// Returns the start of chunk `chunk` if `total` iterations are split into `chunks` contiguous chunks. The first `total
-/// % chunks` of them have one more iteration.
+/// Returns the start of chunk `chunk` if `total` iterations are split into `chunks` contiguous chunks. The first
+/// (`total` modulo `chunks`) of them have one more iteration.
 inline int64_t chunkStart(int64_t total, int64_t chunks, int64_t chunk) {
   return total / chunks * chunk + std::min<int64_t>(total % chunks, chunk);
 }

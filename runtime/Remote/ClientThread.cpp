@@ -202,8 +202,8 @@ void Client::flush(int64_t milliseconds) {
                           [&] { return !idle.isRunning() || (jobs.empty() && !hasJobInHand); });
 }
 
-/// Called at the end of the process. Then waits, for at most the idle time, until no thread of the client is in a
-/// library.
+/// Called at the end of the process. Gives the thread `milliseconds` for the queue, ends it, and waits, for at most the
+/// idle time, until no thread of the client is in a library.
 void Client::stop(int64_t milliseconds) {
   flush(milliseconds);
   IdleThread::Lock lock(idle.mutex);

@@ -77,7 +77,8 @@ def _eltwise_gradients(ctx, dy, backward=eltwise_backward_op):
 
 
 def _in_python(operator, run, keep, gradients, backward_operator):
-    """Returns a function that calls an operator without a compiled module; NotImplemented is for the dispatcher."""
+    """Returns a function that calls an operator without a compiled module, or returns NotImplemented if PyTorch's
+    dispatcher must handle the call."""
     torch.library.register_autograd(operator.name(), gradients, setup_context=keep, lib=library)
     backward = refuse_derivative(backward_operator)
     transformed = transformable(operator, keep, lambda ctx, dy: gradients(ctx, dy, backward=backward))

@@ -263,7 +263,7 @@ class _Layers:
         return hx if is_lstm else (hx, None)
 
     def forward(self, input, hx=None):  # pylint: disable=redefined-builtin
-        """Accepts a tensor, batched or not, or a PackedSequence, and returns the results of PyTorch's modules."""
+        """Accepts a tensor, batched or not, or a PackedSequence, and returns results like PyTorch's modules."""
         h, c = self._states_of(hx)
         packed = isinstance(input, PackedSequence)
         lengths, is_batched = None, True

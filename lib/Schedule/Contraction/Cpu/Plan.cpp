@@ -97,7 +97,8 @@ bool ContractionPlanner::isBeyondFirst(int64_t vectors) const {
 }
 
 /// Returns the maximum number of vectors of each accumulator in a tile. Blocks of few rows are wider: more sums are
-/// then in flight, and a step reads longer runs. If narrower tiles let a few more rows form one block, rhs is read once.
+/// then in flight, and a step reads longer runs. If narrower tiles let a few more rows form one block, rhs is read
+/// once.
 int64_t ContractionPlanner::widest() const {
   int64_t accumulators = chain.accumulators.size(), wanted = strategy.vectors, registers = strategy.registers;
   auto ofAccumulator = [&] { return std::clamp<int64_t>(wanted / accumulators, 1, ceilDiv(tile.columns, tile.lanes)); };

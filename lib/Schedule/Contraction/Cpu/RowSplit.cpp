@@ -97,8 +97,8 @@ int64_t RowSplit::fewestBlocks() const {
 }
 
 /// Decides what is copied; returns false if nothing is. rhs is copied if many rows read more of it than L2 keeps at
-/// such strides, or read strided columns. Both factors are copied if lhs is contiguous along rows, of which a block would
-/// read a few in every step. Copies are converted, and pairs of bf16 are made of steps that are not adjacent.
+/// such strides, or read strided columns. Both factors are copied if lhs is contiguous along rows, of which a block
+/// would read a few in every step. Copies are converted, and pairs of bf16 are made of steps that are not adjacent.
 bool RowSplit::copies(KSlices &slices) const {
   const Product &product = slices.product;
   slices.hasRhs = true;

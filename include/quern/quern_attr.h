@@ -305,8 +305,8 @@ QUERN_API quern_status_t quern_primitive_attr_set_dropout_v2(quern_primitive_att
         const_quern_memory_desc_t mask_desc, quern_data_type_t seed_dt, int use_offset,
         int use_host_scalars) QUERN_NOEXCEPT;
 
-/* The attributes of the next three functions are stored for their getters; primitive descriptors reject all values
- * except the default as unimplemented. */
+/* The attributes of the next three functions are only stored; primitive descriptors reject all values except the
+ * default as unimplemented. */
 
 /**
  * Returns the rounding mode of an argument.

@@ -22,7 +22,7 @@
 
 namespace quern {
 
-/// Exception of every failing call. what() is the action followed by the library's message.
+/// Exception that a failing call throws. what() returns the action followed by the library's message.
 struct error : public std::exception {
   quern_status_t status;         ///< status of the call
   const char *message = nullptr; ///< the text that what() returns

@@ -68,7 +68,7 @@ QUERN_API quern_status_t quern_primitive_get_launch_counts(
  * @param position Position of the argument, from 0.
  * @param arg Receives its QUERN_ARG_ value.
  * @param is_output Receives 1 if it is written.
- * @param bytes Receives the minimum size of its buffer in bytes; 0 if it has open dims.
+ * @param bytes Receives the minimum size of its buffer in bytes; 0 if it is known only at execution.
  * @return quern_success; quern_invalid_arguments: there is no such position; quern_unimplemented: the primitive is on a
  *         device. If a kernel is compiled, also the statuses of quern_primitive_create().
  */

@@ -235,8 +235,8 @@ QUERN_API quern_status_t quern_primitive_desc_get_attr(
 QUERN_API quern_status_t quern_primitive_desc_destroy(quern_primitive_desc_t primitive_desc) QUERN_NOEXCEPT;
 
 /**
- * Queries a property of a primitive descriptor. A query of the scratchpad with scratchpad mode user, of the memory
- * consumption or of the time estimate first fetches or compiles the kernel.
+ * Queries a property of a primitive descriptor. Three queries first fetch or compile the kernel: the time estimate, the
+ * scratchpad in scratchpad mode user, and the memory consumption in scratchpad mode library.
  *
  * @param primitive_desc A primitive descriptor.
  * @param what The property.

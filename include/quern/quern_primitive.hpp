@@ -152,7 +152,7 @@ struct primitive_desc : public handle<quern_primitive_desc_t> {
   memory::desc diff_weights_desc(int index = 0) const { return query_md(quern_query_diff_weights_md, index); }
   /// Returns the descriptor of the workspace.
   memory::desc workspace_desc() const { return query_md(quern_query_workspace_md); }
-  /// Returns the descriptor of the scratchpad; fetches or compiles the kernel.
+  /// Returns the descriptor of the scratchpad. In scratchpad mode user, fetches or compiles the kernel.
   memory::desc scratchpad_desc() const {
     const_quern_memory_desc_t found = nullptr;
     error::wrap_c_api(quern_primitive_desc_query(get(), quern_query_scratchpad_md, 0, &found),
@@ -161,7 +161,7 @@ struct primitive_desc : public handle<quern_primitive_desc_t> {
   }
   /// Returns the value of a query whose name ends in _s64.
   memory::dim query_s64(quern::query what) const { return query<memory::dim>(static_cast<quern_query_t>(what)); }
-  /// Returns the scratch of an execution in bytes; fetches or compiles the kernel.
+  /// Returns the scratch of an execution in bytes; fetches or compiles the kernel. In scratchpad mode user, returns 0.
   int64_t memory_consumption() const { return query<int64_t>(quern_query_memory_consumption_s64); }
   /// Returns the key of the kernel.
   std::vector<uint8_t> get_cache_blob_id() const {

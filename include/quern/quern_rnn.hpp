@@ -65,7 +65,7 @@ struct rnn_parameters {
 /// Parameters of the gradients of an RNN: those of its forward_training, and the gradients. Gradients of src, weights
 /// and bias are results; those of dst are inputs.
 struct rnn_backward_parameters : public rnn_parameters {
-  /// Sets the propagation kind to forward_training, which `rnn_forward` and `rnn_backward` take.
+  /// Sets the propagation kind to forward_training, which `rnn_forward` and `rnn_backward` accept.
   rnn_backward_parameters() { prop = prop_kind::forward_training; }
   memory::desc diff_src_layer,     ///< gradient of src_layer
           diff_src_iter,           ///< gradient of src_iter
@@ -213,19 +213,19 @@ protected:
     rnn.diff_bias = diff_bias, rnn.diff_dst_layer = diff_dst_layer, rnn.diff_dst_iter = diff_dst_iter;
     return rnn;
   }
-  /// Adds an activation.
+  /// Returns the parameters with an activation.
   static rnn_parameters with_activation(rnn_parameters rnn, algorithm activation, float alpha) {
     rnn.activation = activation, rnn.alpha = alpha;
     return rnn;
   }
-  /// Adds the tensors that only an LSTM has.
+  /// Returns the parameters with the tensors that only an LSTM has.
   static rnn_parameters with_cells(rnn_parameters rnn, const memory::desc &src_iter_c, const memory::desc &dst_iter_c,
           const memory::desc &peephole, const memory::desc &projection) {
     rnn.src_iter_c = src_iter_c, rnn.dst_iter_c = dst_iter_c, rnn.weights_peephole = peephole,
     rnn.weights_projection = projection;
     return rnn;
   }
-  /// Adds an attention.
+  /// Returns the parameters with an attention.
   static rnn_parameters with_attention(rnn_parameters rnn, const memory::desc &attention) {
     rnn.attention = attention;
     return rnn;
@@ -251,7 +251,7 @@ private:
   memory::desc argument(int index) const { return query_md(quern_query_exec_arg_md, index); }
 };
 
-/// A forward RNN with any cell. The class of each cell is this one with a constructor of oneDNN.
+/// A forward RNN with any cell. The class of each cell is like this one, but its descriptor has oneDNN's constructors.
 struct rnn_forward : public primitive {
   /// Descriptor of the primitive.
   struct primitive_desc : public rnn_primitive_desc_base {

@@ -1,4 +1,4 @@
-//===- StandardStreams.h - Standard output whose loss is an error ---------===//
+//===- StandardStreams.h - Standard streams, with errors for lost output --===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

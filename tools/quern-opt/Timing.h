@@ -1,4 +1,4 @@
-//===- Timing.h - A problem's kernels against the peak --------------------===//
+//===- Timing.h - Speed of kernels relative to the peak -------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

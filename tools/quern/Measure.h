@@ -1,4 +1,4 @@
-//===- Measure.h - A traced kernel against the machine's limits -----------===//
+//===- Measure.h - Measurements of a traced kernel ------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -16,7 +16,7 @@
 
 namespace quern::bench {
 
-/// Values that docs/performance.md promises for a problem; 0: nothing.
+/// Upper bounds that docs/performance.md promises for a problem; 0: none.
 struct PromisedBounds {
   double compileMs = 0; ///< cold compilation with a warm compiler
   double executeNs = 0; ///< a call on one thread, including the kernel

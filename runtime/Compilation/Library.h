@@ -23,7 +23,7 @@
 
 namespace quern {
 
-/// Returns the absolute folder of libquern at load time, with a final slash; nullopt if it is unknown.
+/// Returns the absolute path of libquern's folder at load time, with a final slash; nullopt if it is unknown.
 std::optional<std::string> folderOfLibrary();
 /// Returns the path in an environment variable, or else the path of a file in the folder of libquern. Fails with
 /// `invalid_arguments` if the variable has a relative path, whose meaning would change with the working directory, and

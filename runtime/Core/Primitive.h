@@ -33,7 +33,8 @@ struct PrimitiveDescObject {
 
 class Primitive {
 public:
-  /// Enough for the most sources of a concat, a scale for each, the destination and the scratchpad.
+  /// Sufficient for the maximum number of sources of a concat, a scale for each source, the destination and the
+  /// scratchpad.
   static constexpr size_t maxArguments = 2 * maxSources + 2;
 
   /// Fetches the kernel from a cache or compiles it.

@@ -166,7 +166,8 @@ void printExecuted(const quern_event_t &event) {
                "primitive,exec," + describe(event.primitive_desc, event.nargs, event.args) + "," + textOf(ms), ms);
 }
 
-/// Component of a function, and whether it is a primitive: "softmax" for "softmax_forward_primitive_desc_create".
+/// Component of a function, and whether its lines are about a primitive: "softmax" for
+/// "softmax_forward_primitive_desc_create".
 struct Component {
   std::string_view name;
   bool isPrimitive;

@@ -77,7 +77,7 @@ private:
 /// A buffer in host memory that a device accesses through a copy.
 struct HostBuffer {
   size_t position;        ///< index in Call::buffers
-  int64_t first, bytes;   ///< [first, bytes) is copied
+  int64_t first, bytes;   ///< bytes [first, bytes) are copied
   bool isRead, isWritten; ///< true if it is copied to the device before the kernels, or back after them
 };
 

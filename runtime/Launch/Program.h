@@ -44,7 +44,7 @@ public:
     uint32_t index;  ///< index of the group or loop
     uint32_t target; ///< Begin: the instruction after the loop; End: the first instruction of the loop
   };
-  /// The work of a group for threads.
+  /// The work of a group, which is split over threads.
   struct GroupSize {
     int64_t total; ///< size of the space: iterations for a single step, otherwise estimated nanoseconds
     int64_t slots; ///< number of slots that the space is split into

@@ -27,7 +27,7 @@ public:
   Result<void> call(const quern_mlir_function_t &function, std::span<const quern_mlir_memref_t> memrefs);
 
 private:
-  /// Memory objects of the arguments. One call uses a frame at a time.
+  /// Memory objects of the arguments. At most one call uses a frame at a time.
   struct Frame {
     std::vector<std::unique_ptr<Memory>> memories;
     std::vector<quern_exec_arg_t> arguments;

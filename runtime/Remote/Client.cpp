@@ -188,7 +188,7 @@ public:
   }
   bool isFirst() const { return attempts == 1; }
   /// Called if the holder of the lease is unknown: the next request follows at once. Returns true after too many of
-  /// these.
+  /// these calls.
   bool isAtLoss() {
     again = 0;
     return ++losses > maxLosses;

@@ -61,7 +61,7 @@ _softmax = _quern.Function(1, 1, _plan_softmax)
 
 
 def softmax(x, axis=-1, *, dtype=None, out=None):
-    """exp(x) / sum(exp(x)) along one axis.
+    """Computes exp(x) / sum(exp(x)) along one axis.
 
     Args:
         x: array of 0 to 12 dims, of f64, f32, f16, bf16, f8 (e5m2, e4m3fn), s8 or u8, with any strides.

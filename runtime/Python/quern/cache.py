@@ -40,7 +40,7 @@ def clear():
 
 
 def prewarm(problems):
-    """Fetches or compiles the kernels of problems: lines of text or quern.Problem. Ctrl-C interrupts it between two."""
+    """Fetches or compiles the kernels of problems: lines of text or quern.Problem. Ctrl-C stops it after a kernel."""
     for problem in problems:
         _quern.Kernel(_quern.Descriptor.from_text(getattr(problem, "text", problem)))
 

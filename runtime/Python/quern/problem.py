@@ -93,7 +93,7 @@ class Problem:
 
     @property
     def primitive(self):
-        """"softmax", "rnn", "mlir", …"""
+        """The kind of primitive, such as "softmax", "rnn" or "mlir"."""
         return self.text.partition(" ")[0]
 
     def __repr__(self):

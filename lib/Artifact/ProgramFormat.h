@@ -16,7 +16,7 @@
 namespace quern {
 
 void writeProgram(const Artifact &artifact, ByteWriter &out);
-/// Reads the part after the entries. References of steps to arguments are left to checkProgram().
+/// Reads the part after the groups. checkProgram() checks the arguments to which steps and derived sizes refer.
 Result<void> readProgram(ByteReader &in, Artifact &artifact);
 /// Called after the arguments have been read: checks that every argument and region that is used exists and that no
 /// offset is outside its buffer, as far as that does not depend on an execution's sizes.

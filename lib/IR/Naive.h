@@ -9,7 +9,8 @@
 
 namespace quern::attr {
 
-/// On a problem: it becomes scalar loops without a recipe. If true, these compute f32 values in f64.
+/// On a problem: it is lowered to scalar loops instead of being scheduled by a recipe. If true, the loops compute f32
+/// values in f64.
 inline constexpr llvm::StringLiteral naive = "quern.naive";
 
 } // namespace quern::attr

@@ -15,7 +15,7 @@ namespace quern {
 
 /// Names and constraint numbers of one primitive. A citation has the form " (softmax C11)".
 struct DropoutRules {
-  std::string_view subject;        ///< "softmax"
+  std::string_view subject;        ///< subject of messages, such as "softmax"
   std::string_view shape, support; ///< citations for the mask's dims; for unsupported layouts and sizes
 };
 

@@ -16,7 +16,7 @@ namespace quern {
 
 /// Names, supported cases and constraint numbers of one primitive. A citation has the form " (softmax C11)".
 struct PostOpRules {
-  std::string_view subject; ///< "softmax"
+  std::string_view subject; ///< subject of messages, such as "softmax"
   TypeSet types;            ///< supported element types
   Result<void> (*checkLayout)(std::string_view name, const TensorDesc &tensor);
   /// Checks scales or zero points of an operand.

@@ -23,7 +23,7 @@ struct Quantization {
 
 /// Names and constraint numbers of one primitive. A citation has the form " (softmax C12)".
 struct QuantizationRules {
-  std::string_view subject; ///< "softmax"
+  std::string_view subject; ///< subject of messages, such as "softmax"
   std::string_view mask;    ///< citation for a mask that exceeds the tensor's rank
   std::string_view groups;  ///< citation for groups; empty: groups are supported
   std::string_view type;    ///< citation for the type of the values

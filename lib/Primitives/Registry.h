@@ -24,8 +24,8 @@ namespace quern {
 struct VerifiedProblem {
   PrimitiveDesc desc;                  ///< defaults filled in, `any` resolved, attributes as given
   std::vector<ArgumentInfo> arguments; ///< in the order of the emitted function's arguments
-  std::string implementation;          ///< "jit:avx512_core_bf16": code for that target; the plan names the recipe
-  bool isNoop = false;                 ///< true if there are no elements, so nothing is compiled or run
+  std::string implementation; ///< such as "jit:avx512_core_bf16": code for that target; the plan names the recipe
+  bool isNoop = false;        ///< true if there are no elements, so nothing is compiled or run
   /// Checks that the tensors of an execution, in argument order, agree in their open dims; null: checkSharedDims()
   /// (runtime/Engine/RuntimeSizes.h) does.
   Result<void> (*checkSizes)(const VerifiedProblem &problem, std::span<const TensorDesc *const> given) = nullptr;

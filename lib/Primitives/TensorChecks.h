@@ -24,7 +24,7 @@ std::string textOfDim(int64_t dim);
 
 /// Names and constraint numbers of one primitive.
 struct LayoutRules {
-  std::string_view subject; ///< "softmax", "a reorder"
+  std::string_view subject; ///< subject of messages, such as "softmax" or "a reorder"
   /// Citation: a tensor with sizes known only at execution has inner blocks, padding or compensation.
   std::string_view plain;
   std::string_view compensation; ///< citation: the tensor has compensation; empty: that is supported

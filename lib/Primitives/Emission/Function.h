@@ -60,8 +60,8 @@ public:
   mlir::Value loadScalar(int32_t index, mlir::FloatType type);
   mlir::Value constant(mlir::FloatType type, double value);
 
-  /// Allocates an intermediate of the problem's size. Open extents of `shape` are taken from the dims `dimsOfLike` of
-  /// `like`, one for each dim of `shape`.
+  /// Allocates an intermediate of this shape and element type. Open extents of `shape` are taken from the dims
+  /// `dimsOfLike` of `like`, one for each dim of `shape`.
   mlir::Value alloc(llvm::ArrayRef<int64_t> shape, mlir::Type type, mlir::Value like = {},
                     llvm::ArrayRef<unsigned> dimsOfLike = {});
   /// Returns constants as a 1-D memref, a global `@<name>` of the module.

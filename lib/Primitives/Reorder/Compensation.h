@@ -33,9 +33,9 @@ std::vector<Compensation> compensationsOf(const TensorDesc &desc);
 
 /// Effect of the RNN quantization attributes on a reorder.
 enum class RnnRole {
-  None,    ///< they are not set
+  None,    ///< the attributes are not set
   Data,    ///< q = scale · x + shift
-  Weights, ///< q = scale[masked indices] · x; an integer x is stored as it is
+  Weights, ///< q = scale[masked indices] · x; an integer x is stored unchanged
 };
 RnnRole rnnRoleOf(const ReorderDesc &reorder, const Attributes &attr);
 

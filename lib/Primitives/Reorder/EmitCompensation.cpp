@@ -128,7 +128,7 @@ Value CompensationEmitter::view(int64_t byteOffset, int64_t elements, DataType t
   return memref::ViewOp::create(builder, function.loc, memref, function.find(arg::dst), offset, ValueRange());
 }
 
-/// The view ends at the last element: if one loop alone determines the address, the view determines its extent.
+/// The view ends at the last element: if the address depends on one loop only, the view determines that loop's extent.
 Value CompensationEmitter::viewOfElements() {
   int64_t last = 0;
   for (const Digit &digit : digitsOf(dst))

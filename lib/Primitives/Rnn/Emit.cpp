@@ -5,9 +5,9 @@
 //
 // One step of a layer and direction is one function, or two if the second reads all channels of the first one's result
 // (gru, projection); its calls differ in their buffers. For each layer, the program copies the states at the start,
-// loops over time with both directions in one iteration (in two loops if the caches cannot keep the weights of both),
-// and copies dst_iter. Unless the last layer's steps write dst_layer directly, it is copied at the end. With open
-// widths, the products are separate steps (SeparateGates).
+// loops over time with both directions in one iteration (in two loops if weightsExceedCache()), and copies dst_iter.
+// Unless the last layer's steps write dst_layer directly, it is copied at the end. With open widths, the products are
+// separate steps (SeparateGates).
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emitters.h"

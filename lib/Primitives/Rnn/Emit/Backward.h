@@ -5,7 +5,8 @@
 //
 // Processes the layers from last to first. For each layer, its states are recomputed from the workspace. A loop
 // backward in time then passes the gradients of h and c from step to step and stores those of the gates. Everything
-// else is a sum over these, computed for all time steps at once. Regions, each [D][T][N][…] unless stated otherwise:
+// else is a sum over these, computed for all time steps at once. The main regions, each [D][T][N][…] unless stated
+// otherwise:
 //   delta, hidden_delta   gradients of the gates (of W x), and for linear before reset of U h
 //   delta_rounded, hidden_delta_rounded   copies that products read if the fpmath mode lets factors be rounded
 //   states0, states1      [D][T + 1][N][…]: states of a layer (layer mod 2); the additional slot is the state at the

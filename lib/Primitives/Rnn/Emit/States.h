@@ -9,8 +9,8 @@
 //   workspace  for training with a projection, because backward cannot recompute these states from the gates
 //   region     "states0" and "states1" alternately, [T + 2][N][D][DIC]: time t is slot t + 1; the state at the start is
 //              the slot before the first step: slot 0 or T + 1, depending on the direction
-// For a result, a workspace or a problem of one step, the state at the start is elsewhere: in src_iter, "start" or the
-// workspace.
+// For a result, a workspace or a problem of one step, the state at the start is elsewhere: in src_iter or in the region
+// "start".
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_RNN_EMIT_STATES_H

@@ -75,7 +75,7 @@ private:
 
 /// Draws the number of sources and their types: the first has the cell's type, and most others have it too.
 std::vector<DataType> drawTypes(Random &random, const SourceCell &cell);
-/// Draws small dims of rank 1 to 6, with about `elements` elements.
+/// Draws small dims of rank 1 to 6, with at most `elements` elements.
 Dims drawSourceShape(Random &random, int64_t elements);
 /// Draws one tensor of a family that is the same for sources and destination.
 TensorDesc drawSourceLayout(Random &random, SourceFamily family, const Dims &dims, DataType type);

@@ -97,7 +97,7 @@ std::optional<Access> readAccess(const std::string &line) {
   return std::nullopt;
 }
 
-/// Returns true if all bytes of an access without a mask are between lanes that are accessed anyway.
+/// Returns true if the mask is constant and an access without a mask fits between two of its set lanes, both included.
 bool isWithinLanes(const Access &access, const MaskedAccess &masked) {
   if (!masked.lanes)
     return false;

@@ -103,7 +103,8 @@ Shape drawShape(Random &random, SourceFamily family, size_t count, int64_t block
   return shape;
 }
 
-/// Draws a destination with blocks at or within which sources start; for other families, any layout of the family.
+/// Draws a destination with blocks at or within which sources start; for other families, a layout of the family, or
+/// one with padding, nested blocks or gaps.
 TensorDesc drawDestination(Random &random, SourceFamily family, const Shape &shape, DataType type, int64_t block) {
   switch (family) {
   case SourceFamily::Blocked:

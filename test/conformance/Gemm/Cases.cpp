@@ -56,7 +56,7 @@ int64_t drawSize(Random &random) {
   return random.oneIn(30) ? 0 : random.oneIn(3) ? random.between(1, 260) : random.between(1, 40);
 }
 
-/// Draws a matrix with gaps between rows, or between columns if transposed, and sometimes an offset.
+/// Draws a matrix, sometimes with gaps between its rows (its columns if transposed) and sometimes with an offset.
 TensorDesc drawMatrix(Random &random, DataType type, int64_t rows, int64_t columns, bool isTransposed) {
   const int64_t dims[] = {rows, columns};
   const int64_t lead =

@@ -57,7 +57,7 @@ const Cell &cellOf(int64_t number) { return allCells()[static_cast<size_t>(numbe
 
 bool isBinary(Alg alg) { return alg >= Alg::BinaryAdd && alg <= Alg::BinarySelect; }
 
-/// The innermost dim has one to five vectors and ends within a block of `block` elements.
+/// The innermost dim ends within its first, second or third block of `block` elements.
 Dims drawRows(Random &random, int64_t block) {
   Dims dims(static_cast<size_t>(random.between(1, 4)), 1);
   for (int64_t &dim : dims)

@@ -258,8 +258,8 @@ private:
            s.layers == 1 && s.directions == 1 && !hasProjection() && op.attention.isZero() && op.seqLengths.isZero();
   }
 
-  /// Opens T and N of all tensors, in the order of the line, or all sizes except those that are 1 or determined by the
-  /// cell.
+  /// Opens T, N or both in all tensors, in the order of the line, or all sizes except those that are 1 or determined by
+  /// the cell.
   void openSizes(Case &drawn) {
     bool openSteps = random.oneIn(2), openBatch = !openSteps || random.oneIn(2);
     const bool openWidths = mayOpenWidths() && !random.oneIn(4);

@@ -104,7 +104,7 @@ void place(const Cell &cell, const std::vector<TensorDesc> &tensors, SoftmaxDesc
   }
 }
 
-/// Sets layouts to `any`.
+/// Sets the layout of the output to `any`; in half of the backward cases also that of diff_dst.
 void drawAny(Random &random, const Cell &cell, SoftmaxDesc &op) {
   auto open = [&](TensorDesc &desc) {
     TensorDesc any = *TensorDesc::fromTag(desc.shape(), desc.dataType, "any");

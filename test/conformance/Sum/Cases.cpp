@@ -119,7 +119,7 @@ Case SumCases::draw(uint64_t seed, int64_t number) const {
   return drawn;
 }
 
-/// oneDNN's reference code writes dst first and then reads it as a source.
+/// In place, dst must be the first source: oneDNN's reference code writes dst before it reads the other sources.
 void SumCases::adaptToPeer(Case &drawn) const {
   const SumDesc &op = std::get<SumDesc>(drawn.desc.op);
   drawn.data.inPlace = drawn.data.inPlace && op.srcs[0] == op.dst;

@@ -33,7 +33,7 @@ size_t drawIndex(Random &random, size_t count) {
   return static_cast<size_t>(random.between(0, static_cast<int64_t>(count) - 1));
 }
 
-/// Replaces each number for which `choose` returns another one; equal numbers get equal replacements.
+/// Replaces each number by the result of `choose` for its digits.
 template <typename Choose> std::string withNumbers(const std::string &text, Choose choose) {
   std::string result;
   for (size_t at = 0; at < text.size();) {

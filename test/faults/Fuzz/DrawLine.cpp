@@ -43,7 +43,7 @@ Dims drawDims(Random &random) {
   return dims;
 }
 
-/// Draws any layout, most often a padded one.
+/// Draws any layout, often a padded one.
 TensorDesc drawTensor(Random &random, const Dims &dims, DataType type, bool isWritten) {
   using enum LayoutFamily;
   if (isWritten && random.oneIn(20))
@@ -71,7 +71,8 @@ PostOp drawFunction(Random &random) {
   return random.oneIn(3) ? drawEltwise(random, Alg::EltwiseLinear) : drawEltwise(random);
 }
 
-/// Draws parameters that users do not pass; results are then compared only between placements.
+/// Sometimes draws a parameter that users do not pass, and returns true; results are then compared only between
+/// placements.
 bool drawUnusualNumbers(Random &random, float &alpha, float &beta) {
   if (!random.oneIn(16))
     return false;

@@ -60,8 +60,8 @@ void addQueueAtWork(int change) {
       mprotect(allocation.pages.data(), allocation.pages.size(), isOpen ? PROT_READ | PROT_WRITE : PROT_NONE);
 }
 
-/// Memory ends at the guard page, even if the application requested an alignment of up to a cache line: kernels accept
-/// memory with any alignment, and a gap would hide reads past its end.
+/// With guardAtEnd, memory ends at the guard page, even if the application requested an alignment of up to a cache
+/// line: kernels accept memory with any alignment, and a gap would hide reads past its end.
 ze_result_t allocateGuarded(Allocation &made, size_t alignment) {
   const size_t size = (made.size + pageBytes - 1) / pageBytes * pageBytes;
   void *all = mmap(nullptr, size + 2 * pageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

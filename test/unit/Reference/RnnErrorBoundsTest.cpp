@@ -78,7 +78,7 @@ private:
       value = uniform() * 4 - 2;
     return values;
   }
-  /// Returns limits of changes: some are 0, others large.
+  /// Returns limits of changes, at most 1; about a third of them are 0.
   Values offsOf(const Values &values) {
     const double size = std::exp2(-static_cast<double>(random() % 10));
     Values offs(values.size());

@@ -41,7 +41,7 @@ private:
   std::string path;
 };
 
-/// A server process on a Unix socket, which ends with the object.
+/// A Redis server on a Unix socket; its process ends with the object.
 class RedisProcess {
 public:
   explicit RedisProcess(const Folder &folder) : socket(folder.file("redis.sock")), folder(folder.file(".")) { start(); }

@@ -113,7 +113,7 @@ inline FILE *startChild(const std::string &line, const std::string &cache) {
       ("QUERN_CACHE_DIR='" + cache + "' " QUERN_EMULATOR "'" + self.data() + "' --child '" + line + "'").c_str(), "r");
 }
 
-/// Returns the output of the child; `status`, if not null, receives its exit status.
+/// Returns the output of the child; `status`, if not null, receives its wait status, which is 0 on success.
 inline std::string finishChild(FILE *child, int *status = nullptr) {
   std::string output;
   for (int c; (c = fgetc(child)) != EOF;)

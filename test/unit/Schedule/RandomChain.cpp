@@ -172,7 +172,7 @@ ChainValue Generator::output(std::vector<int> loops) {
   return chance(15) ? addArgument(std::move(loops), true) : alloc(std::move(loops));
 }
 
-/// First adds inputs over all loops, then some that lack loops.
+/// First adds inputs over all loops, then some over any of the loops.
 void Generator::addInputs() {
   for (int64_t i = pick(1, 2); i-- > 0;)
     values.push_back(addArgument(allLoops(), false));

@@ -5,8 +5,8 @@
 //
 // A chain as text, drawn from a seed: elementwise, per-row and reducing ops in random order over one space, on
 // arguments with random type, permutation, gaps, offset, broadcast and blocks (nested, or not dividing the extent).
-// Every value is in [-1, 1] (or is a sum of such values divided by their number), so that results depend smoothly on
-// rounding and two evaluations can be compared.
+// Every computed value is in [-1, 1] (or is a sum of such values divided by their number), so that results depend
+// smoothly on rounding and two evaluations can be compared.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_RECIPES_RANDOMCHAIN_H

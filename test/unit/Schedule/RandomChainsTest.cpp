@@ -26,7 +26,7 @@ using namespace quern::test;
 
 namespace {
 
-/// Returns the target's own strategy, or a stress strategy: odd unrolling, little scratch, short blocks.
+/// Returns the target's own strategy, or one with random unrolling and blocks, and sometimes with little scratch.
 RowsStrategy randomStrategy(const Target &target, std::mt19937_64 &random) {
   RowsStrategy strategy = rowsStrategyFor(target);
   auto pick = [&](int64_t from, int64_t to) {

@@ -28,8 +28,8 @@ using namespace quern::test;
 
 namespace {
 
-/// Returns the target's own strategy, or a stress strategy: few registers, no masks, small chunks, the epilogue in
-/// registers or over scratch.
+/// Returns the target's own strategy, or a random one: numbers of registers, rows and bytes, the epilogue in registers
+/// or over scratch, sometimes without masks.
 ContractionStrategy randomStrategy(const Target &target, std::mt19937_64 &random) {
   ContractionStrategy strategy = contractionStrategyFor(target);
   auto pick = [&](int64_t from, int64_t to) {

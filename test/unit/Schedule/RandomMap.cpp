@@ -125,7 +125,7 @@ std::string Generator::widened(const std::string &name, Element from) {
                               : op("arith.extf " + name, std::string(nameOf(from)) + " to " + wide);
 }
 
-/// Values are small enough that nothing saturates.
+/// Emits the conversion of a value from the compute type and returns its name. Values are too small to saturate.
 std::string Generator::narrowed(const std::string &name, Element to) {
   std::string wide = nameOf(compute);
   if (to == compute)

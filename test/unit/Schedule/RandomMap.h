@@ -5,7 +5,7 @@
 //
 // One elementwise op as text, drawn from a seed: a copy or conversion of a source, with other operands along some of
 // the loops, on arguments with random permutation, gaps, offset, broadcast and blocks (nested or not, dividing or not).
-// Sometimes the padding of the destination is filled first. Every op is exact or has one correct rounding, so
+// Sometimes the destination is filled with zeros first. Every op is exact or has one correct rounding, so
 // results can be compared bit by bit.
 //
 //===----------------------------------------------------------------------===//

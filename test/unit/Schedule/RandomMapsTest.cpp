@@ -26,8 +26,8 @@ using namespace quern::test;
 
 namespace {
 
-/// Returns the target's own strategy, or a stress strategy: odd unrolling, no masks, small iterations, non-temporal
-/// stores everywhere.
+/// Returns the target's own strategy, or one with random unrolling and size of iterations, sometimes without masks or
+/// with non-temporal stores everywhere.
 MapStrategy randomStrategy(const Target &target, std::mt19937_64 &random) {
   MapStrategy strategy = mapStrategyFor(target);
   auto pick = [&](int64_t from, int64_t to) {

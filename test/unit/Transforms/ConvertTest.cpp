@@ -48,8 +48,8 @@ VectorKernel kernelFor(const Level &level, DataType from, DataType to) {
   return VectorKernel(spec);
 }
 
-/// Returns every upper half of the pattern with lower halves 0, 1 and another; multiples of 0.5 and their neighbors;
-/// powers of two and numbers near them.
+/// Returns numbers with every pattern of the upper 16 bits, and lower bits 0, 1 and others; multiples of 0.5 and their
+/// neighbors; powers of two and numbers near them.
 template <typename Real, typename Bits> std::vector<Real> floats() {
   std::vector<Real> values;
   constexpr int lower = 8 * sizeof(Bits) - 16;
@@ -90,7 +90,7 @@ template <typename To> double valueOf(DataType type, To bits) {
 
 double expectedOf(DataType from, DataType to, double x) {
   if (to == DataType::F32 || (from == DataType::F32 && to == DataType::S32)) {
-    x = static_cast<float>(x); // for s32
+    x = static_cast<float>(x); // rounds a source of s32
     x = to == DataType::S32 ? std::min(x, 0x1p31 - 128) : x;
   }
   return roundTo(to, x);

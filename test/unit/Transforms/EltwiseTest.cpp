@@ -108,7 +108,7 @@ struct Level {
 };
 constexpr Level levels[] = {{"avx512_core", 16}, {"avx2", 8}, {"sse42", 4}};
 
-/// Returns every exponent, an even grid around zero, and special values.
+/// Returns numbers of every exponent, two even grids around zero, and special values.
 template <typename T> std::vector<T> arguments() {
   using Bits = typename FloatTraits<T>::Bits;
   constexpr T inf = std::numeric_limits<T>::infinity();

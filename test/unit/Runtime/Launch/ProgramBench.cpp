@@ -5,8 +5,8 @@
 //
 // Measures steps with almost no computation in a loop, so the rest is the lookup of buffers, the call and, with several
 // threads, the barrier. The steps have as many buffers as a recurrent cell, whose offsets depend on two loops. If a
-// thread does not arrive, others do its share without a barrier, so only runs in which every thread did its share
-// count. The program prints times and tests nothing.
+// thread does not arrive, others do its share without a barrier, so only runs count in which every thread did nine
+// tenths of its share. The program prints times and tests nothing.
 //
 //===----------------------------------------------------------------------===//
 #include "Cpu/Team.h"

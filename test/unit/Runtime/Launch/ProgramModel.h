@@ -19,8 +19,8 @@
 
 namespace quern::test {
 
-inline constexpr int64_t rowElements = 48;                         ///< iterations of a kernel
-inline constexpr int64_t rowBytes = rowElements * sizeof(int64_t); ///< int64_t elements
+inline constexpr int64_t rowElements = 48;                         ///< elements of a row, and iterations of a kernel
+inline constexpr int64_t rowBytes = rowElements * sizeof(int64_t); ///< bytes of a row of int64_t
 
 /// Computes c[i] = mix(a[47 - i], b[i], c[i]) over one row of each.
 void mixRows(const quern_kernel_args_t *args, int64_t begin, int64_t end);

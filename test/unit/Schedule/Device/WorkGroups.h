@@ -62,7 +62,7 @@ private:
   void fail(const std::string &what);
   bool isFine(const DeviceAccess &access);
   bool runUntilWait(SubGroup &subGroup);
-  /// Runs until the whole sub-group waits at a barrier or is done; false if its work-items diverge.
+  /// Runs until the whole sub-group waits at a barrier or is done. Returns false if its work-items diverge.
   bool runUntilBarrier(SubGroup &subGroup);
   bool isContiguous(const std::vector<int64_t> &those);
   void exchange(SubGroup &subGroup);

@@ -26,10 +26,10 @@ using namespace quern::schedule::contractions;
 
 static int64_t elementsOfRow(const Product::Factor &factor) { return matrices::rowBytes / bytesOf(factor.element()); }
 
-/// Number of steps of whole matrices.
+/// Returns the number of steps with whole matrices.
 static int64_t wholeSteps(const Product &product) { return (product.steps() - stepsLeft(product)) / matrices::rows; }
 
-/// Elements of rhs from one step of a vector to the next.
+/// Returns the number of elements of rhs from a vector to the same vector of the next step.
 static int64_t rhsStep(const Product &product) { return product.reduced.empty() ? 0 : product.reduced[0].rhs.known(); }
 
 MatrixEmitter::MatrixEmitter(ContractionBuilder &ir, const ContractionPlan &plan, Value scratch)

@@ -66,7 +66,7 @@ private:
   void emitInSlices(Value isFull, Value hasFewRows);
   Value sumsAt(Value row, Value column);
   void emitEpilogue();
-  /// Runs the epilogue of some columns of a row, or for 0 lanes of a single column.
+  /// Runs the epilogue on a vector of columns of a row or, for 0 lanes, on a single column.
   void finishPoint(const Row &row, const ColumnLanes &at, Value sum);
   /// Returns the lhs operands of the dots of a row at a step.
   SmallVector<Value, 4> lhsOf(const Product &product, Value row, Value step);
@@ -76,7 +76,7 @@ private:
   const Chain &chain;
   const Product &own; ///< the product as read from memory, not from copies
   VectorType sumType; ///< type of a sum in a register
-  Value sums;         ///< those of a chunk in scratch
+  Value sums;         ///< sums of a chunk, in scratch
   OpenTile tile;
   std::optional<OpenRhs> rhs;
 };

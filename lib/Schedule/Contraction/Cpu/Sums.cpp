@@ -62,7 +62,7 @@ private:
   Values loadLhs(Value at);
   Value loadLhs(Value at, int64_t together);
   Operands lhsOfUnit(ArrayRef<Value> ofRows, int64_t unit, int64_t step);
-  /// Calls `body` for each vector of rhs of a product's step that the group's sums need.
+  /// Calls `body` for each vector of rhs that a step of `product` multiplies into sums of the block's group.
   void forVectors(const Product &product, function_ref<void(size_t which, unsigned accumulator, int64_t v)> body) {
     for (auto [which, sum] : llvm::enumerate(product.sums))
       if (block.group.contains(sum.accumulator))
@@ -130,7 +130,7 @@ void LoopSums::findLiveSums() {
   }
 }
 
-/// `isReached[i - 1]`: this is iteration i of the outer loop, or a later one.
+/// Selects the buffers of the current iteration of the outer loop. `isReached[i - 1]` is true from iteration i on.
 void LoopSums::chooseBuffers(ArrayRef<Value> isReached) {
   auto choose = [&](function_ref<Value(const Step &)> baseIn) {
     Value chosen = ir.buffer(baseIn(bufferSets[0]));
@@ -211,7 +211,7 @@ void LoopSums::loadStep(function_ref<void(Loaded)> take) {
 }
 
 /// Prefetches the panel, which hardware prefetchers follow only to the end of a page, and only into L2; the next tile's
-/// panel follows this one. Or prefetches the same vector of the next slice of K into L2.
+/// panel follows this one. If the plan requests it, also prefetches the same vector of the next slice of K into L2.
 void LoopSums::prefetch(unsigned number, size_t n, size_t sum, int64_t vector) {
   const ContractionStrategy &strategy = plan.strategy;
   const Product &product = chain.products[number];
@@ -240,7 +240,7 @@ Value LoopSums::lhsAt(Value row) {
   return ir.linear(first.lhs.offset, terms);
 }
 
-/// Adds to the sums of a row, or of the patches of a pair of rows.
+/// Adds the products with a vector of rhs to the sums of a row, or to the patches of a pair of rows.
 void LoopSums::addTo(int64_t unit, ArrayRef<Value> lhs, const Loaded &rhs) {
   const Product &product = plan.summed(rhs.product);
   if (isPatch(dot)) {
@@ -252,7 +252,8 @@ void LoopSums::addTo(int64_t unit, ArrayRef<Value> lhs, const Loaded &rhs) {
   sum = accumulate(ir.b, product, dot, lhs, rhs.elements, sum);
 }
 
-/// Returns the operands of a row, or of the patches of a pair, for one of the steps that `ofRows` has.
+/// Returns the lhs operands of a row, or of the patches of a pair of rows, at a step. `ofRows` has the elements of
+/// several steps by row.
 Operands LoopSums::lhsOfUnit(ArrayRef<Value> ofRows, int64_t unit, int64_t step) {
   if (!isPatch(dot))
     return lhsOfStep(ir.b, first, dot, ofRows[unit], step, columns.lanes);
@@ -337,8 +338,8 @@ void LoopSums::emitRuns(ArrayRef<LhsOfRows> ofSteps) {
   }
 }
 
-/// A single row, or pair of rows of patches, uses each vector of rhs only once, which frees its register at once.
-/// Patches have as many vectors of rhs as sums of a pair, so lhs is kept in registers instead.
+/// Emits one step. A single row, or pair of rows of patches, uses each vector of rhs only once, which frees its
+/// register. Patches have as many vectors of rhs as sums of a pair, so lhs is kept in registers instead.
 void LoopSums::emitStep() {
   const int64_t rows = block.rows, together = plan.rowsPerLhsLoad(first, dot);
   Value from = lhsAt(block.row);
@@ -384,7 +385,7 @@ void LoopSums::emitStep() {
     addRow(rows, prepareShift(ir.b, first, columns.lanes));
 }
 
-/// Packed elements are loaded as one vector, if all of them are multiplied.
+/// Loads the lhs elements of a row at a step: packed elements as one vector if all are multiplied, others one by one.
 Values LoopSums::loadLhs(Value at) {
   if (isPackedDot(dot) && first.taken == first.packed)
     return {ir.load(lhsBuffer, at, first.packed)};

@@ -71,7 +71,7 @@ void DeviceEmitter::emitProduct(unsigned number, Values &sums) {
 /// as uniform.
 Value DeviceEmitter::least(Value x, Value y) { return create<arith::SelectOp>(isLess(x, y), x, y); }
 
-/// Returns the row, or the last one.
+/// Returns the row, or the last row if it may be past it and is.
 Value DeviceEmitter::rowOf(Value row, bool mayBeBeyond) {
   return mayBeBeyond || plan.hasRowTail() ? least(row, linear(-1, {{rowCount, 1}})) : row;
 }
@@ -94,7 +94,8 @@ void DeviceEmitter::findFactors(Current &own) {
   own.inPanel = linear(0, {{part, own.plan.panel * own.plan.pitch}, {product.isStrided() ? index(0) : lane, 1}});
 }
 
-/// Returns the addresses of single steps. They are computed here, because registers are scarce in the loop before.
+/// Returns the addresses of the rows of lhs for single steps. They are computed here, because registers are scarce in
+/// the loop before.
 DeviceEmitter::Values DeviceEmitter::lhsOfRows(const Product &product) {
   Values rows;
   for (int64_t row = 0; row < plan.rows; ++row)
@@ -102,13 +103,13 @@ DeviceEmitter::Values DeviceEmitter::lhsOfRows(const Product &product) {
   return rows;
 }
 
-/// Returns a column of rhs, or the last one.
+/// Returns the column, or the last column of rhs if it is past that.
 Value DeviceEmitter::readable(const Product &product, Value column) {
   return least(column, linear(-1, {{index(product.readable), 1}}));
 }
 
-/// If its columns are contiguous, the address is a uniform value plus the lane's offset, a form that device compilers
-/// recognize.
+/// Returns the address of the lane's column in rhs. If possible, it is a uniform value plus the lane's offset, a form
+/// that device compilers recognize.
 Value DeviceEmitter::columnOfLane(const Product &product, int64_t vector) {
   if (plan.readsBeyond(product))
     return columnAddress(product, readable(product, columns[vector]));

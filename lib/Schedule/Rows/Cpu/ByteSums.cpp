@@ -28,7 +28,7 @@ constexpr int64_t fewestLanes = 4;       ///< minimum lanes of a vector
 constexpr int64_t sumsUnderWay = 4;      ///< independent sums that hide the latency of an addition
 constexpr double opsPerNeighbors = 4;    ///< a load, two adds of neighbors, one add to the sums
 constexpr double opsPerHalves = 3.25;    ///< load, widen, add; rarely widening to words
-constexpr int64_t fewestIterations = 16; ///< iterations that are enough for threads, if whole cache lines are read
+constexpr int64_t fewestIterations = 16; ///< iterations that must remain if a step reads more than a cache line
 
 /// Returns the input of a reduction that only sums bytes, acc + ext(byte); otherwise null.
 const Access *summedBytes(const Stage &stage) {

@@ -20,7 +20,7 @@ using namespace mlir;
 using namespace quern::schedule;
 using namespace quern::schedule::rows;
 
-/// Returns true if this dim counts for its whole limited loop.
+/// Returns true if this dim is the highest digit of its limited loop. It counts for the whole loop.
 static bool isCarrier(const RowChain &chain, int dim) {
   return llvm::none_of(chain.dims, [&](const Dim &other) {
     return other.limit == chain.dims[dim].limit && other.weight > chain.dims[dim].weight;
@@ -85,7 +85,7 @@ void VectorEmitter::emitLimitedIndices(int limit, Value count) {
   }
 }
 
-/// Returns the iterations along a dim.
+/// Returns the number of iterations along a dim.
 quern::Index VectorEmitter::countOf(int dim) {
   if (dim != vectors.vectorDim)
     return plan.countOf(dim);
@@ -118,7 +118,8 @@ void VectorEmitter::emitParallelIndices(Value iteration) {
   }
 }
 
-/// Returns the lanes from the first one of a slot to the end of their dim, or to its limit if that comes first.
+/// Returns the number of lanes from the first one of a slot to the end of their dim, or to its limit if that comes
+/// first.
 Value VectorEmitter::lanesLeft(int64_t slot) {
   const Dim &dim = chain.dims[vectors.vectorDim];
   const int64_t before = slot * vectors.lanes;

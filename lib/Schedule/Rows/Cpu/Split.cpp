@@ -37,7 +37,7 @@ bool chunksAreIndependent(const RowPlan &plan) {
   return independent;
 }
 
-/// Returns the iterations over whole rows; across rows, with one vector each.
+/// Returns the number of iterations over whole rows; across rows, each has one vector.
 int64_t rowGroups(const RowPlan &plan) {
   int64_t count =
       plan.vectors.alongRow() ? 1 : llvm::divideCeil(plan.vectors.vectorExtent().known(), plan.vectors.lanes);

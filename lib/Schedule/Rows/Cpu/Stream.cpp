@@ -12,7 +12,7 @@ using namespace mlir;
 using namespace quern::schedule;
 using namespace quern::schedule::rows;
 
-/// Returns the bytes by which vectors of a destination are misaligned; 0 if none is.
+/// Returns 0 at run time if every vector of a destination is aligned to its size, otherwise another value.
 Value SweepEmitter::misalignmentOf(const Access &out) {
   const int64_t bytes = bytesOf(out.elementType());
   Value places = create<memref::ExtractAlignedPointerAsIndexOp>(kernel.arguments.lookup(out.base));

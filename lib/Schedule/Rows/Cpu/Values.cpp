@@ -26,7 +26,8 @@ SweepEmitter::Values SweepEmitter::compute(int i, int64_t slot) {
       stage.outs, [&](const Access &access) { return access.isArgument() ? read(access, slot) : Value(); }));
 }
 
-/// Loads a kept value from scratch. If both vectors of a pair are read, they are loaded at once and deinterleaved.
+/// Loads a slot from memory, or from scratch if an earlier sweep kept the read; the sweep that keeps it also stores it.
+/// If both vectors of a pair are read, they are loaded at once and deinterleaved.
 SweepEmitter::Values SweepEmitter::loadSlot(const Access &access, int64_t &slot) {
   const KeptRead *kept = access.row.isStill() ? nullptr : form->keptReadOf(access);
   if (kept && sweep > kept->keptIn)
@@ -42,7 +43,7 @@ SweepEmitter::Values SweepEmitter::loadSlot(const Access &access, int64_t &slot)
   return loaded;
 }
 
-/// Kept values are stored by (row position, slot).
+/// Returns the index of a slot's element in a buffer of kept values, which are stored by row position, then slot.
 Value SweepEmitter::keptPlace(int64_t slot) {
   Value &known = keptPlaces[slot];
   if (known)
@@ -115,7 +116,8 @@ SweepEmitter::WideSum SweepEmitter::wideSumOf(Stage &stage, unsigned k) {
   return {true, b.getF64Type(), type.isF64() ? 2u : 1u};
 }
 
-/// Adds a block's sum. For sums of f64, the error of each addition is accumulated separately.
+/// Adds a block's sum, or replaces an accumulator that is not wide. For sums of f64, the error of each addition is
+/// accumulated separately.
 void SweepEmitter::addToWide(const WideSum &sum, MutableArrayRef<Value> parts, Value term) {
   if (!sum.isWide) {
     parts[0] = term;

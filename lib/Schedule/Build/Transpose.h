@@ -33,7 +33,7 @@ struct SquareAccess {
   llvm::function_ref<void(mlir::Value from, llvm::ArrayRef<mlir::Value> columns)> sink;
 };
 
-/// Returns the elements of scratch that transposing registers of `lanes` needs; 0: none.
+/// Returns the number of elements of scratch that transposing registers of `lanes` needs; 0: none.
 int64_t transposeScratch(mlir::Type element, int64_t lanes);
 
 /// Emits the transposition of the lanes / unit squares that registers of `lanes` elements hold. Squares of bytes use

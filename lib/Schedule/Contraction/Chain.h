@@ -105,10 +105,10 @@ struct Product {
   mlir::Location loc() const { return mlir::linalg::LinalgOp(op).getLoc(); }
   /// Returns the type of the accumulated sums.
   mlir::Type sumType() const { return mlir::linalg::LinalgOp(op).getRegionOutputArgs()[0].getType(); }
-  /// Elements of rhs from a column of a vector to the next.
+  /// Returns the distance between adjacent columns of a vector in rhs, in elements.
   Size laneStride() const { return isStrided() ? columnStride : packed; }
   bool isStrided() const { return columnStride != 0; }
-  /// Elements of rhs from column 0 to `column`.
+  /// Returns the distance from column 0 to `column` in rhs, in elements.
   int64_t rhsAt(int64_t column) const;
   /// Returns true if the products differ only in their buffers.
   bool isAlike(const Product &other) const;

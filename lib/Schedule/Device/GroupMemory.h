@@ -12,8 +12,8 @@ namespace quern {
 /// Returns the storage type of elements in such memory: integers replace narrow floats, because every device has them.
 mlir::Type groupMemoryType(mlir::Type element);
 
-/// Returns the bytes of group memory after another allocation; `bytes` are those before it. Allocations are aligned to
-/// 16 bytes.
+/// Returns the number of bytes of group memory after another allocation; `bytes` are those before it. Allocations are
+/// aligned to 16 bytes.
 int64_t addGroupMemory(int64_t bytes, int64_t elements, mlir::Type element);
 
 /// Creates a variable of a kernel's groups, `@<kernel>_shared<number>`, before the kernel, and returns its memref at

@@ -71,8 +71,8 @@ struct MapProblem {
   bool hasOpenSizes() const;
   /// Returns the product of the extents, which are numbers.
   int64_t points() const;
-  /// Returns the bits of the widest type among operands and results of the body, which determines the lanes of a
-  /// vector.
+  /// Returns the number of bits of the widest type among operands and results of the body, which determines the lanes
+  /// of a vector.
   int64_t widestBits() const;
 };
 

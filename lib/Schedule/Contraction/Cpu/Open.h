@@ -48,7 +48,7 @@ struct OpenPlan {
   int64_t copyBytes = 0, scratchBytes = 0;
 
   int64_t width() const { return lanes * vectors; }
-  /// Elements along K that a step takes from both factors.
+  /// Returns the number of elements along K that a step takes from each factor.
   int64_t stepLength() const { return makesPairs || panel ? product.packed : 1; }
   mlir::Type copyType() const { return makesPairs ? product.rhs.element() : chain.sumType(); }
   mlir::Type waitingType() const { ///< element type of sums in scratch

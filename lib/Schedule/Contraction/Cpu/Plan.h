@@ -116,7 +116,7 @@ struct KPlan {
   bool sumsShiftOnce = false;
 
   llvm::SmallVector<Step, 4> steps() const; ///< the steps of all loops
-  /// Rows whose sums are updated together: two for patches, otherwise one.
+  /// Returns the number of rows whose sums are updated together: two if there are patches, otherwise one.
   int64_t rowsPerPatch() const { return llvm::any_of(dots, isPatch) ? rowsOfDot(Dot::PairPatches) : 1; }
   bool isShifted() const { return llvm::is_contained(dots, Dot::Shifted); }
 };
@@ -153,16 +153,18 @@ struct ContractionPlan {
 
   /// Returns a product with the factors that the sums read, which may be copies.
   const Product &summed(unsigned product) const { return k.slices ? k.slices->product : chain.products[product]; }
-  /// Vectors of rhs that are loaded before they are used, if several steps are unrolled.
+  /// Number of vectors of rhs that are loaded before they are used, if several steps are unrolled.
   static constexpr int64_t rhsVectorsInFlight = 2;
-  /// Steps along K whose elements of a row of lhs are loaded as one vector; 1: each step loads separately.
+  /// Returns the number of steps along K whose elements of a row of lhs are loaded as one vector; 1: each step loads
+  /// separately.
   int64_t kUnroll(const Product &product, Dot dot) const;
-  /// Contiguous rows of lhs whose elements at a step are loaded as one vector; 1: each row loads separately.
+  /// Returns the number of contiguous rows of lhs whose elements at a step are loaded as one vector; 1: each row loads
+  /// separately.
   int64_t rowsPerLhsLoad(const Product &product, Dot dot) const;
   /// Returns true if a vector of rhs is loaded for all unrolled steps at once: they must be contiguous, and fit the
   /// registers together with the sums of `rows` rows.
   bool loadsRuns(const KPlan::Step &step, int64_t rows) const;
-  /// Bytes of a lhs vector that the dots of one row consume in a step.
+  /// Returns the number of bytes of an lhs vector that the dots of one row consume in a step.
   int64_t indexedBytesOfStep(const Product &product, Dot dot) const;
   bool hasGroups() const { return k.groupSize < static_cast<int64_t>(chain.accumulators.size()); }
   double bytesOfTile() const; ///< rhs bytes of all products

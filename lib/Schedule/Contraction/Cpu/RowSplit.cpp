@@ -87,7 +87,8 @@ int64_t RowSplit::minRows(int64_t nearBytes, int64_t least) const {
 /// Returns the preferred divisor of all block heights.
 int64_t RowSplit::unitOfRows() const { return chain.rows.isMultipleOf(k.rowsPerPatch()) ? k.rowsPerPatch() : 1; }
 
-/// Returns as few blocks as registers allow; a few more if all heights are then equal, which halves the code.
+/// Returns the smallest number of blocks that registers allow; a few more if all heights are then equal, which halves
+/// the code.
 int64_t RowSplit::fewestBlocks() const {
   const int64_t rows = chain.rows.known(), most = maxRows(), fewest = ceilDiv(rows, most);
   for (int64_t blocks = fewest; blocks * minRows(strategy.l1Bytes, ceilDiv(most, 2)) <= rows; ++blocks)

@@ -53,9 +53,10 @@ struct DevicePlan {
   bool readsBeyond(const Product &product) const {
     return product.readable.isOpen() || product.readable.isBelow(tiles * width());
   }
-  /// Elements of the memory that sums go through.
+  /// Returns the number of elements of the group memory that sums go through.
   int64_t sumElements() const { return blocks * parts * rows * perRow() * subGroup; }
-  /// Elements by type of the panels of rhs. Products with the same type use the same memory one after another.
+  /// Returns the number of elements of the panels of rhs, by type. Products with the same type use the same memory one
+  /// after another.
   llvm::MapVector<mlir::Type, int64_t> panels() const;
   int64_t groupBytes() const; ///< group memory in bytes
   PlanAttr attribute() const;

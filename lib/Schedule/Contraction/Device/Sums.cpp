@@ -71,7 +71,7 @@ void DeviceEmitter::emitProduct(unsigned number, Values &sums) {
 /// as uniform.
 Value DeviceEmitter::least(Value x, Value y) { return create<arith::SelectOp>(isLess(x, y), x, y); }
 
-/// Returns the row, or the last row if it may be past it and is.
+/// Returns `row`, limited to the last row if it may be past that.
 Value DeviceEmitter::rowOf(Value row, bool mayBeBeyond) {
   return mayBeBeyond || plan.hasRowTail() ? least(row, linear(-1, {{rowCount, 1}})) : row;
 }
@@ -103,7 +103,7 @@ DeviceEmitter::Values DeviceEmitter::lhsOfRows(const Product &product) {
   return rows;
 }
 
-/// Returns the column, or the last column of rhs if it is past that.
+/// Returns `column`, limited to the last column of rhs.
 Value DeviceEmitter::readable(const Product &product, Value column) {
   return least(column, linear(-1, {{index(product.readable), 1}}));
 }

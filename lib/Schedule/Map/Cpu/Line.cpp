@@ -85,7 +85,7 @@ void LineEmitter::readInvariants() {
   }
 }
 
-/// Returns the bytes from the line's start to the next boundary of a non-temporal store.
+/// Returns the number of bytes from the line's start to the next boundary of a non-temporal store.
 Value LineEmitter::boundary() {
   Value start = e.addressOf(e.flat.back(), place.bases.back());
   return e.create<arith::AndIOp>(e.index(e.sub(0, start)),

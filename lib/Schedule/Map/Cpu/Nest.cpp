@@ -14,7 +14,7 @@ using namespace quern;
 using namespace quern::schedule;
 using namespace quern::schedule::maps;
 
-/// Returns the iterations of a loop, which are computed once.
+/// Returns the number of iterations of a loop, which is computed once per call.
 Index VariantEmitter::tripOf(const MapLoop &loop) {
   return atEntry([&] { return ceilDiv(extentOf(loop.axis), loop.step); });
 }

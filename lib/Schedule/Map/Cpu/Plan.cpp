@@ -43,7 +43,7 @@ int64_t MapPlan::bodyOps() const { return opsOf(problem.op); }
 
 namespace {
 
-/// Returns the bytes of the operand that the whole map accesses.
+/// Returns the number of bytes of the operand that the whole map accesses.
 int64_t footprint(const MapProblem &problem, const Operand &operand) {
   int64_t bytes = operand.bytes();
   for (auto [a, axis] : llvm::enumerate(problem.axes))
@@ -60,7 +60,8 @@ int64_t bytesMoved(const MapProblem &problem) {
   return bytes;
 }
 
-/// Returns the bytes that non-temporal stores keep out of the caches. A destination that is read is cached in any case.
+/// Returns the number of bytes that non-temporal stores keep out of the caches. A destination that is read is cached in
+/// any case.
 int64_t bytesStreamed(const MapProblem &problem) {
   return problem.readsOld ? footprint(problem, problem.destination()) : bytesMoved(problem);
 }

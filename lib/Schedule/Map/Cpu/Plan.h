@@ -128,7 +128,7 @@ void orderLineLoops(MapPlan &plan);
 /// Makes the decisions that depend on all loops: runs per iteration, prefetch distance, lanes of non-temporal stores.
 void finishLine(MapPlan &plan);
 
-/// Returns the elements of one non-temporal store: as many vectors of a step as fill a register.
+/// Returns the number of elements of one non-temporal store: as many vectors of a step as fill a register.
 int64_t lanesStreamed(const MapPlan &plan);
 
 /// Sets the fields of tiles, or returns false if the map does not suit them (TilePlan.cpp). Loops are chosen

@@ -269,7 +269,7 @@ private:
     return llvm::any_of(problem.limits, [&](const Limit &limit) { return limit.weights[part.axis] != 0; });
   }
 
-  /// Rows that are short or odd are read together with the elements that follow them in the source.
+  /// Extends rows that are short or odd by the elements that follow them in the source, which are read with them.
   void chooseRun(int64_t unit) {
     constexpr int64_t maxBytes = 16 << 10, unrolledOps = 2048;
     const int64_t bodyOps = problem.isCopy || tile.bodyInColumns ? 1 : std::max<int64_t>(1, plan.bodyOps());

@@ -49,7 +49,7 @@ func::FuncOp VariantEmitter::emit() {
   return kernel.function;
 }
 
-/// Returns the bytes that non-temporal stores keep out of the caches in a call of the whole map.
+/// Returns the number of bytes that non-temporal stores keep out of the caches in a call of the whole map.
 Index VariantEmitter::bytesMoved() {
   Index bytes = 0;
   for (const Operand &operand : problem.operands) {

@@ -163,8 +163,8 @@ int64_t DeviceMapPlanner::widthAlong(const Operand &operand, int64_t width) cons
   return isInVectors(operand, order.front(), width) ? width : 1;
 }
 
-/// Returns the points of a vector: as many as the device moves of the widest operand at once, if the problem fills the
-/// device.
+/// Returns the number of points of a vector: as many as the device moves of the widest operand at once, if the problem
+/// fills the device.
 int64_t DeviceMapPlanner::widthOfLines() const {
   constexpr int64_t enoughGroups = 128, enough = int64_t(1) << 30;
   const SmallVector<unsigned> order = axesInOrderOf(problem.destination());

@@ -69,8 +69,8 @@ bool isContiguousFor(const Access &access, int64_t count) {
   return access.row.step() == 1 && access.row.run() % count == 0;
 }
 
-/// Computes the operations per element of each way to sum bytes, and chooses the cheapest if it costs less than
-/// `least`.
+/// Computes the number of operations per element of each way to sum bytes, and chooses the cheapest if it costs less
+/// than `least`.
 class ByteSumChooser {
 public:
   ByteSumChooser(RowVectors &vectors, double least)
@@ -130,8 +130,8 @@ private:
   SmallVector<const Access *, 2> reads;
 };
 
-/// Returns the runs of a step across rows, enough to hide the latency of sums, provided that the distances of the runs
-/// are known.
+/// Returns the number of runs of a step across rows, enough to hide the latency of sums, provided that the distances of
+/// the runs are known.
 int64_t runsOf(const RowVectors &vectors) {
   auto reads = readsOfByteSums(vectors.chain);
   int64_t runs = vectors.inHalves ? 1 : std::max<int64_t>(sumsUnderWay / vectors.columns, 1);

@@ -107,7 +107,8 @@ void SweepEmitter::emitTail(int64_t main, Values &accumulators) {
   }
 }
 
-/// Across rows, wider sums are expensive compared with short rows, which do not need them and get a separate loop.
+/// Emits a row of open length across rows. Wider sums are expensive compared with short rows, which do not need them
+/// and get a separate loop; `blocks` emits longer rows.
 SweepEmitter::Values SweepEmitter::emitByBlocks(int64_t stepLength, function_ref<Values()> blocks) {
   Value isBlock = isAtMost(chain.rowExtent, vectors.blockSteps() * stepLength * 3 / 2);
   Values fresh = freshAccumulators();

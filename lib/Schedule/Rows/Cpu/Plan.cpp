@@ -225,7 +225,8 @@ const Access *RowPlanner::findDestination(unsigned kept) {
   return nullptr;
 }
 
-/// Returns the bytes of a kept value. For a row of open length, unless planned for short rows, it exceeds any scratch.
+/// Returns the number of bytes of a kept value. For a row of open length, unless planned for short rows, it exceeds any
+/// scratch.
 int64_t RowPlanner::bytesOfKept(Type element, int64_t columns) const {
   const int64_t length = chain.rowExtent.knownOr(forms.shortRow);
   if (!length)

@@ -43,7 +43,7 @@ struct RowForm {
   bool streams = false; ///< true if the last sweep has a variant with non-temporal stores
 
   explicit RowForm(const RowVectors &vectors) : vectors(vectors) {}
-  /// Returns the operations per vector in one sweep.
+  /// Returns the number of operations per vector in one sweep.
   int64_t opsIn(int sweep) const;
   /// Returns the number of adjacent vectors in one step of a sweep.
   int64_t columnsIn(int sweep) const;
@@ -124,12 +124,12 @@ struct RowPlan {
   /// Returns true for a large destination of whole vectors, which is written with non-temporal stores if its buffer is
   /// aligned.
   bool isStreamed(const Access &access) const;
-  /// Returns the indices of a limited loop that one iteration covers: the extent of the vector dim, or 1.
+  /// Returns the number of indices of a limited loop that one iteration covers: the extent of the vector dim, or 1.
   int64_t countedRun(int limit) const;
-  /// Returns the iterations along a dim. The highest digit of a limited loop counts for the whole loop; its other
-  /// digits, except the vector dim, count 1.
+  /// Returns the number of iterations along a dim. The highest digit of a limited loop counts for the whole loop; its
+  /// other digits, except the vector dim, count 1.
   Size countOf(int dim) const;
-  /// Returns the operations of one iteration, including loads and stores.
+  /// Returns the number of operations of one iteration, including loads and stores.
   int64_t opsPerIteration() const;
   /// Returns the plan of the kernel of one sweep. Only the first of several kernels has the whole plan.
   PlanAttr attribute(int sweep) const;
@@ -145,7 +145,7 @@ double chooseByteSums(RowVectors &vectors, double least);
 /// Chooses columns, groups and runs of such a plan across rows.
 void chooseColumnsOfBytes(RowPlan &plan);
 
-/// Returns the operations of one iteration if `wholeRows` rows are held in a vector of `registers` registers.
+/// Returns the number of operations of one iteration if `wholeRows` rows are held in a vector of `registers` registers.
 double opsOfWholeRows(const RowVectors &vectors, int64_t registers);
 
 /// Chooses vectors that hold whole rows (vectorDim, lanes, wholeRows, groups) if that costs less than `least`

@@ -29,15 +29,15 @@ constexpr double oneRowStepOps = 2.5; ///< a shuffle and an operation in a chain
 constexpr double groupOps = 5;        ///< cost of an iteration without its vectors: address, mask, loop
 constexpr double waitOps = 6;         ///< operations lost to dependences if only one register is in flight
 
-/// Returns the shuffles for one step of a reduction whose rows share `registers` registers. Shuffles across registers
-/// have two or three sources.
+/// Returns the number of shuffles for one step of a reduction whose rows share `registers` registers. Shuffles across
+/// registers have two or three sources.
 double shuffleOps(int64_t registers) {
   if (registers == 1)
     return 1;
   return static_cast<double>(registers) * (2 + 0.1 * static_cast<double>(registers));
 }
 
-/// Returns the operations of one reduction whose result is in every lane.
+/// Returns the number of operations of one reduction whose result is in every lane.
 double reductionOps(const RowVectors &vectors, int64_t registers) {
   int64_t extent = vectors.chain.rowExtent.known(), steps = llvm::Log2_64_Ceil(extent);
   if (vectors.wholeRows > 1)
@@ -47,7 +47,7 @@ double reductionOps(const RowVectors &vectors, int64_t registers) {
          oneRowStepOps * static_cast<double>(within);
 }
 
-/// Returns the operations of an op, weighted by their latency.
+/// Returns the number of operations of an op, weighted by their latency.
 double timeOf(linalg::LinalgOp op) {
   double slow = 0;
   for (Operation &inner : op.getBlock()->without_terminator())

@@ -159,7 +159,8 @@ void WholeRowEmitter::emitIteration(Value iteration) {
   choose(isWhole, all, some);
 }
 
-/// Everything is computed before anything is written, because the rows may be overwritten in place.
+/// Emits all stages for the rows of a vector. Everything is computed before anything is written, because the rows may
+/// be overwritten in place.
 void WholeRowEmitter::emitRowsOfVector() {
   SmallVector<std::pair<const Access *, Value>> outputs;
   for (auto [i, stage] : llvm::enumerate(chain.stages)) {
@@ -280,7 +281,7 @@ void WholeRowEmitter::storeSlot(const Access &access, int64_t slot, Value v) {
     choose(lanes.isFull, [&] { storeFirst(v, memref, at, count); }, [&] { scatterLanes(access, 0, v); });
 }
 
-/// Loops over the rows of the vector that exist and over their positions.
+/// Emits loops over the rows of the vector that exist and over their positions.
 void WholeRowEmitter::forEachLane(const Access &access, int64_t, function_ref<void(Value, Value)> f, bool once) {
   Value base = rowBase(access), count = rowsHere ? rowsHere : index(vectors.wholeRows);
   int64_t positions = once && access.row.isStill() ? 1 : chain.rowExtent.known();

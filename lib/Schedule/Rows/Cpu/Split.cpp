@@ -46,7 +46,7 @@ int64_t rowGroups(const RowPlan &plan) {
   return count;
 }
 
-/// Returns the bytes that a sweep reads and writes at each row position; for -1, all sweeps.
+/// Returns the number of bytes that a sweep reads and writes at each row position; for -1, all sweeps.
 int64_t bytesPerPosition(const RowPlan &plan, int sweep) {
   int64_t width = plan.vectors.lanesAtPosition(), bytes = 0;
   llvm::SmallDenseSet<Value> counted;

@@ -53,7 +53,7 @@ struct RowVectors {
   /// Returns true if the target can mask accesses to elements of every type.
   bool masksFreely() const { return strategy.narrowestMask && strategy.narrowestMask <= 8; }
   bool takesMask(mlir::Type element) const;
-  /// Returns the operations that moving an operand's lanes needs in addition to one load or store.
+  /// Returns the number of operations that moving an operand's lanes needs in addition to one load or store.
   int64_t opsToMove(const Access &access) const;
   /// Returns true if vectors may run along the dim: every operand is linear along it and, if it is padded, it is the
   /// lowest digit of its loop.

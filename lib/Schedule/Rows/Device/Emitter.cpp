@@ -233,8 +233,8 @@ Value DeviceRowEmitter::reduceSubGroup(Operation *like, Value v, int64_t width) 
   return v;
 }
 
-/// Results of sub-groups are exchanged in group memory. Each reduction has its own memory, so that one barrier serves
-/// all reductions of a sweep.
+/// Combines the results of sub-groups, which are exchanged in group memory. Each reduction has its own memory, so that
+/// one barrier serves all reductions of a sweep.
 void DeviceRowEmitter::reduceGroup(MutableArrayRef<Reduction> reductions) {
   int64_t subGroups = plan.items / plan.subGroup;
   Value lane = laneOfItem(), subGroup = subGroupOfItem();

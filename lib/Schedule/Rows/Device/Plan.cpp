@@ -116,9 +116,9 @@ bool DeviceRowPlanner::continuesInWords(const Access &access, int dim) const {
          run * bytesOf(access.elementType()) == deviceWordBytes && chain.rowExtent.isMultipleOf(run);
 }
 
-/// Returns the bytes at one point of the space that are in the same cache line as those of neighbors along a dim; -1:
-/// along the row. If rows are swept from a cache, repeated reads count once, and writes twice, because a partly written
-/// cache line is also read.
+/// Returns the number of bytes at one point of the space that are in the same cache line as those of neighbors along a
+/// dim; -1: along the row. If rows are swept from a cache, repeated reads count once, and writes twice, because a
+/// partly written cache line is also read.
 int64_t DeviceRowPlanner::bytesSideBySide(int dim) {
   int64_t bytes = 0;
   llvm::SmallDenseSet<Value> known;
@@ -241,7 +241,7 @@ void DeviceRowPlanner::giveRowsToItems() {
     takeWords();
 }
 
-/// Words that are contiguous between neighboring work-items are moved in one access.
+/// Sets `width` to move words that are contiguous between neighboring work-items in one access.
 void DeviceRowPlanner::takeWords() {
   chain.forEachAccess([&](Stage &, Access &access) {
     if (access.isArgument() && access.producer < 0 && continuesInWords(access, vectorDim) &&

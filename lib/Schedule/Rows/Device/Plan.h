@@ -59,7 +59,7 @@ struct DeviceRowPlan {
   bool rowsFollowLanes() const;
   /// Returns true if sums have so many terms that their rounding error is accumulated separately.
   bool compensates() const;
-  /// Group memory of reductions in bytes. Boxes are chosen only if they fit, and then there is none.
+  /// Returns the group memory of reductions in bytes. Boxes are chosen only if they fit, and then there is none.
   int64_t reductionBytes() const;
   PlanAttr attribute() const;
 };

@@ -69,7 +69,7 @@ private:
   MLIRContext *context;
 };
 
-/// Returns the position of the buffer whose pointer the operation loads, if it does.
+/// Returns the position of the buffer whose pointer the operation loads; nullopt for other operations.
 std::optional<int64_t> bufferLoadedBy(Operation &op, Value arguments) {
   auto load = dyn_cast<LLVM::LoadOp>(op);
   if (!load || !isa<LLVM::LLVMPointerType>(load.getType()))

@@ -22,7 +22,7 @@ std::vector<SizeFactor> factorsOf(KernelAttr kernel) {
 
 } // namespace
 
-/// Returns the position of an argument, or nothing.
+/// Returns the position of an argument; nullopt if none has the name.
 std::optional<uint32_t> LaunchWriter::argumentNamed(StringRef name) const {
   auto found = llvm::find_if(arguments, [&](const ArgumentInfo &argument) { return StringRef(argument.name) == name; });
   return found == arguments.end() ? std::nullopt : std::optional(static_cast<uint32_t>(found - arguments.begin()));

@@ -20,8 +20,8 @@ public:
   LaunchWriter(Artifact &artifact, const std::vector<ArgumentInfo> &arguments)
       : artifact(artifact), arguments(arguments) {}
 
-  /// Adds entries, steps, loops, regions, checks, sizes, arguments and scratch. Returns `internal_error` if a kernel or
-  /// size has an unknown name.
+  /// Adds entries, steps, loops, regions, checks, sizes, arguments and scratch. Fails with `internal` if a kernel or
+  /// size uses an unknown name, or if a kernel takes too many buffers.
   Result<void> add(Launch launch);
 
 private:

@@ -77,7 +77,7 @@ std::string whyNotTaken(Type type) {
 }
 
 /// Returns true for operations that targets have instructions or expansions for (Transforms/Math), and for those that
-/// reading replaces by such (Canonicalize/Scalars.cpp).
+/// reading replaces by such operations (Canonicalize/Scalars.cpp).
 bool isComputed(Operation &op) {
   if (isa<arith::RemFOp, arith::MulSIExtendedOp, arith::MulUIExtendedOp, arith::AddUIExtendedOp, arith::ScalingExtFOp,
           arith::ScalingTruncFOp>(op))

@@ -47,7 +47,7 @@ Result<ReadFunction> read(Upstream &upstream, std::string_view bytes, std::strin
 
 /// Returns the text of a function that was read, without locations and names, so that equal functions have equal texts.
 std::string canonicalText(const ReadFunction &function);
-/// Inverse of canonicalText(), for arbitrary text. The dialects of the stages suffice.
+/// Inverse of canonicalText(). The text may be arbitrary and is checked. The dialects of the stages suffice.
 Result<ReadFunction> readCanonical(mlir::MLIRContext &context, std::string_view text);
 
 /// Returns the descriptor of an argument of this type, a strided memref or a tensor; dynamic sizes are runtimeDim.
@@ -70,8 +70,8 @@ void nameSteps(mlir::func::FuncOp function);
 /// Adds two f64 arguments, of the same layout, for each written argument; computeErrors() writes them.
 void addErrorArguments(mlir::func::FuncOp function, llvm::ArrayRef<unsigned> written);
 /// Makes a function with these arguments also compute, for each element that it writes, the error of arithmetic in the
-/// stated types, divided by oracleMargin: the error inherited from inputs, and the variance of a sum's roundings. The
-/// arguments must be 0 initially, and all sizes must be known.
+/// types of the function, divided by oracleMargin: the error inherited from inputs, and the variance of a sum's
+/// roundings. The arguments must be 0 initially, and all sizes must be known.
 Result<void> computeErrors(mlir::func::FuncOp function, llvm::ArrayRef<unsigned> written);
 
 /// Returns whether a problem is supported; if not, sets `whyNot` to a one-line reason.

@@ -45,7 +45,7 @@ public:
   mlir::MemRefType typeOf(mlir::Value memref) const;
   /// Returns the offset of a view in its memory, in elements, if it is not part of typeOf(); otherwise null.
   mlir::AffineExpr startOf(mlir::Value memref) const;
-  /// Returns the positions in the list of sizes of the open dims, strides and offset of an argument's typeOf(); nothing
+  /// Returns the positions in the list of sizes of the open dims, strides and offset of an argument's typeOf(); nullopt
   /// if one of them is unknown. Computed values are added to the list.
   std::optional<llvm::SmallVector<int64_t>> indicesOf(mlir::Value memref);
   /// Returns the entry of an open dim in the list, or -1.

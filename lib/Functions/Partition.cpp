@@ -170,7 +170,7 @@ Result<void> Partitioner::readSteps() {
   return {};
 }
 
-/// Finds the steps that use memory that the function allocates.
+/// Records the first and the last step that use each buffer that the function allocates.
 void Partitioner::findUsers() {
   llvm::DenseMap<Operation *, size_t> stepOf;
   for (auto [i, step] : llvm::enumerate(steps))

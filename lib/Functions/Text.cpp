@@ -85,7 +85,7 @@ Result<void> checkProperties(StringRef text) {
 
 constexpr int maxDepth = 200;
 
-/// Scans text once, token by token, and refuses constructs on which the parser recurs, or for which its time is not
+/// Scans text once, token by token, and refuses constructs on which the parser recurses, or for which its time is not
 /// linear.
 class Scanner {
 public:
@@ -219,7 +219,7 @@ Result<void> Scanner::takeSeparator() {
   return {};
 }
 
-/// Limits the operators of an affine expression. The parser recurs on each of them.
+/// Limits the operators of an affine expression. The parser recurses on each of them.
 Result<void> Scanner::takeOperator() {
   constexpr size_t maxOperators = 200;
   if (++levels.back().operators > maxOperators)

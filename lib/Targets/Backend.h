@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Everything in which kinds of targets differ after `emit`: the recipes that schedule a problem and their order, the
-// lowering of kernels, and the code that is generated from them. The compiler uses targets only through this interface.
+// Everything that differs between kinds of targets after `emit`: the recipes that schedule a problem and their order,
+// the lowering of kernels, and code generation. The compiler uses targets only through this interface.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TARGETS_BACKEND_H
@@ -51,13 +51,14 @@ public:
   /// if no recipe supports the problem; `whyNot` then has the reason of each, in one line.
   MatchPtr match(const schedule::Problem &problem, const Target &target, std::string &whyNot) const;
 
-  /// Builds the data for `context`, which has all dialects loaded, that `lower` otherwise builds on its first call.
+  /// Builds the data for `context` that `lower` would otherwise build on its first call. The context must have all
+  /// dialects loaded.
   virtual void prepare(mlir::MLIRContext &context) = 0;
   /// Lowers the kernels of `module` to functions of the LLVM dialect. Diagnoses operations that cannot be lowered.
   virtual mlir::LogicalResult lower(mlir::ModuleOp module, const Target &target, bool verifyIr) = 0;
-  /// Generates the given form of a lowered module; `module` is unchanged. Fails with `unimplemented` and the
-  /// feature if LLVM's back end or the target does not support it; other errors are `internal`. With `verifyIr`, LLVM's
-  /// verifiers also run.
+  /// Generates the given form of a lowered module; `module` is unchanged. Fails with `unimplemented` and the feature if
+  /// LLVM's back end or the target does not support it; other errors are `internal` or `out_of_memory`. With
+  /// `verifyIr`, LLVM's verifiers also run.
   virtual Result<std::string> codegen(mlir::ModuleOp module, const Target &target, CodeForm form, bool verifyIr) = 0;
   /// Returns data about the instructions and innermost loops of a module's assembly; empty if the target has none.
   virtual Result<CodeListing> list(mlir::ModuleOp module, const Target &target) = 0;

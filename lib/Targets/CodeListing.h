@@ -30,7 +30,7 @@ struct ListedInstruction {
 /// branches fall through except the last.
 struct LoopEstimate {
   std::string machine; ///< LLVM's name of the processor
-  std::string whyNot;  ///< reason for a failure; cycles, boundBy and ports are not set
+  std::string whyNot;  ///< reason if the model fails; then cycles, boundBy and ports are not set
   double cycles = 0, microOps = 0;
   std::string boundBy;                               ///< "dispatch", "latency" or the busiest port
   std::vector<std::pair<std::string, double>> ports; ///< busy cycles of each used port

@@ -14,8 +14,8 @@ namespace quern {
 
 /// Translates a module of kernels without debug information like mlir::translateModuleToLLVMIR(). That function builds
 /// a dictionary of the attributes of every operation, twice, to find those of other dialects and debug information;
-/// this one executes a quarter of its instructions. Returns null if the module has anything unknown here, which is rare
-/// in kernels: attributes, linkage, metadata or operations.
+/// this one executes a quarter of its instructions. Returns null if the module has attributes, linkage, metadata or
+/// operations that are not supported here, which is rare in kernels.
 std::unique_ptr<llvm::Module> translateKernels(mlir::ModuleOp module, llvm::LLVMContext &context);
 
 } // namespace quern

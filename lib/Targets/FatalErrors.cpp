@@ -44,7 +44,7 @@ void land(void *, const char *reason, bool) {
   std::longjmp(landing->place, 1);
 }
 
-/// Behaves like operator new, because LLVM uses the same handler for malloc().
+/// Throws like operator new. LLVM also calls this handler if malloc() fails.
 void throwBadAlloc(void *, const char *, bool) { throw std::bad_alloc(); }
 
 } // namespace

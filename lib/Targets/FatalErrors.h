@@ -19,11 +19,11 @@
 
 namespace quern {
 
-/// True after the first successful compilation, or link, of the process: LLVM has its global state.
+/// True after the first successful compilation, or link, of the process, when LLVM has created its global state.
 extern constinit std::atomic<bool> hasCompiled, hasLinked;
 
 /// Function-local statics whose initialization has started on a thread, innermost last. An abandoned one would
-/// otherwise block its next use forever. Recorded by renamed functions of the C++ ABI (StaticLlvm).
+/// otherwise block its next use forever. Recorded by wrappers of C++ ABI functions (StaticLlvm).
 struct BegunStatics {
   static constexpr size_t maxCount = 16;
   size_t count;

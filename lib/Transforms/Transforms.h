@@ -4,8 +4,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Each pass is a plain function, for the compiler, which runs a fixed list without a pass manager, and a registered
-// pass, for quern-opt and embedders. Passes depend only on vectors and the target, never on descriptors or primitive
-// names.
+// pass, for quern-opt and embedders. Only lowerNaively() is not registered. Passes depend only on the IR and the
+// target, never on descriptors or primitive names.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TRANSFORMS_TRANSFORMS_H
@@ -54,7 +54,7 @@ mlir::LogicalResult expandMath(mlir::func::FuncOp function, const Target &target
 mlir::LogicalResult expandNarrowFloats(mlir::func::FuncOp function, const Target &target);
 
 /// Shortens the operations that round a float to the nearest integer of a range (clamp, round to even, convert; NaN
-/// becomes 0), on vectors of whole registers. The result is the same.
+/// becomes 0), on vectors that fill a register. The result is the same.
 void expandSaturation(mlir::func::FuncOp function, const Target &target);
 
 /// Replaces sums of four adjacent bytes (an add-reduction along dim 1 of Nx4 words that a vector of bytes was extended
@@ -76,7 +76,7 @@ mlir::LogicalResult lowerNaively(mlir::func::FuncOp problem, bool widen);
 
 std::unique_ptr<mlir::Pass> createExpandMathPass();
 
-/// Registers the passes above as quern-expand-math and so on, as well as quern-pair-elements, quern-unpack-elements
+/// Registers the expansions above as quern-expand-math and so on, as well as quern-pair-elements, quern-unpack-elements
 /// (PackedElements.h) and quern-bind-shared-buffers (SharedBuffers.h). Idempotent.
 void registerTransformPasses();
 

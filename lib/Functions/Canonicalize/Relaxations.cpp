@@ -35,7 +35,7 @@ OpOperand *operandOf(linalg::GenericOp op, Value element) {
              : nullptr;
 }
 
-/// Returns true if `number` is an element minus the maximum of its row, so that it is not positive, or NaN.
+/// Returns true if `number` is an element minus the maximum of its row, and therefore not positive, or NaN.
 bool isNonpositive(linalg::GenericOp op, Value number) {
   auto difference = number.getDefiningOp<arith::SubFOp>();
   OpOperand *element = difference ? operandOf(op, difference.getLhs()) : nullptr,

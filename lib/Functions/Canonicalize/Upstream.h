@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Creating them takes as long as running them on a small function, so they are created once per context.
+// Creating the patterns and passes takes as long as running them on a small function, so they are created once per
+// context.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_FUNCTIONS_UPSTREAM_H

@@ -66,7 +66,7 @@ private:
   ScalarErrors scalars;
 };
 
-/// Adds the error buffers of memory and of its views.
+/// Adds the error buffers of an allocation or of a view.
 void Errors::addMemory(Operation &op) {
   OpBuilder builder(op.getContext());
   builder.setInsertionPointAfter(&op);

@@ -25,7 +25,7 @@ using namespace quern::functions;
 
 namespace {
 
-/// Emits numbers of f64.
+/// Emits arithmetic on f64.
 class Wide {
 public:
   Wide(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}

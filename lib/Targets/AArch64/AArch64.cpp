@@ -97,7 +97,8 @@ void prepare(llvm::Function &function, const Target &target) {
   useIndexedProducts(function, granules);
 }
 
-/// SVE predicates ("PPR_3b" and the like) determine the accessed lanes. NEON has no masks.
+/// Returns true if an operand is an SVE predicate ("PPR_3b" and the like), which determines the accessed lanes. NEON
+/// has no masks.
 bool isMasked(const llvm::MachineInstr &instruction) {
   const llvm::TargetRegisterInfo &registers = *instruction.getMF()->getSubtarget().getRegisterInfo();
   auto isPredicate = [&](const llvm::MCOperandInfo &operand) {

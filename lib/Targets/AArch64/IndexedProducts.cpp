@@ -24,7 +24,7 @@ namespace {
 
 constexpr unsigned granuleBits = 128, laneBits = 32; ///< bits of a dot's lane
 
-/// A value with element `index` of `from`, which has 128 bits, in all lanes.
+/// A value with element `index` of `from`, which has 128 bits, in all lanes. `from` is null for other values.
 struct Repeated {
   Value *from = nullptr;
   uint64_t index = 0;
@@ -138,8 +138,8 @@ private:
                                     builder.getInt32(repeated.index)});
   }
 
-  /// Rewrites a NEON dot by an element. Selection finds the indexed form if the pairs are those of a bf16 register; the
-  /// fence prevents LLVM from folding the cast.
+  /// Rewrites a NEON dot by an element. Selection finds the indexed form if the pairs are elements of a bf16 register;
+  /// the fence prevents LLVM from folding the cast.
   void ofPairs(IntrinsicInst &dot) {
     const Repeated repeated = repeatedIn(dot.getArgOperand(2), laneBits);
     if (!repeated.from)
@@ -165,7 +165,7 @@ private:
     return builder.CreateInsertVector(type, PoisonValue::get(type), value, uint64_t(0));
   }
 
-  /// Returns a register that repeats the 128 bits, created once after their definition.
+  /// Returns a register that repeats the 128 bits of `from`. It is created once, after the definition of `from`.
   Value *granulesOf(Value *from, Type *element) {
     Value *&whole = created[{from, element}];
     if (whole)

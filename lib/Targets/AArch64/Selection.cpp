@@ -177,7 +177,7 @@ void quern::placeFloatVectors(Function &function) {
 
 void quern::placePanels(Function &function, int64_t offsetRange) {
   constexpr size_t maxAddedRegisters = 10;   // there are 31 registers, which enclosing loops need as well
-  constexpr int64_t minPanelBytes = 1 << 16; // bytes; beyond any offset that an access encodes
+  constexpr int64_t minPanelBytes = 1 << 16; // exceeds any offset that an access can encode
   forEachInnermost(function, [&](BasicBlock &block, IRBuilder<> &before) {
     if (carriedVectors(block) < minSums)
       return;
@@ -200,7 +200,7 @@ void quern::placePanels(Function &function, int64_t offsetRange) {
             near.bytes >= minPanelBytes || (near.bytes >= offsetRange && near.addresses.size() > 1))
           panels.emplace_back(base, std::move(near));
       const bool coversAll = panels.size() - known == all.size() && base->hasNUses(static_cast<unsigned>(users));
-      addedRegisters += panels.size() - known - (coversAll ? 1 : 0); // they free the base's register
+      addedRegisters += panels.size() - known - (coversAll ? 1 : 0); // then the base's register is free
     }
     if (addedRegisters > maxAddedRegisters)
       return;

@@ -24,8 +24,8 @@ void placeAddresses(llvm::Function &function);
 /// encode an offset of fewer than `offsetRange` bytes.
 void placePanels(llvm::Function &function, int64_t offsetRange);
 
-/// Loads four contiguous NEON registers that are used separately by one instruction, which needs fewer issue slots than
-/// two pair loads.
+/// Uses one instruction to load four contiguous NEON registers that are used separately. It needs fewer issue slots
+/// than two pair loads.
 void useRegisterLists(llvm::Function &function);
 
 /// Annotates innermost loops whose iteration counts are known with counts for the register allocator: at least 128 for

@@ -11,7 +11,7 @@ namespace quern {
 
 /// Name in LLVM's registry of a machine pass, which registerWideRegisters() registers. Instructions by element take the
 /// element only from the first eight or sixteen registers. The allocator assigns loop-carried values first and would
-/// use those registers; the pass hints at others, so that no element is spilled.
+/// use those registers; the pass adds hints to use other registers, so that no element is spilled.
 constexpr llvm::StringLiteral wideRegistersName = "quern-wide-registers";
 void registerWideRegisters();
 

@@ -42,7 +42,7 @@ struct Architecture {
   const char *triple;
   const char *assemblyComment; ///< prefix of comments
   VectorRegisters (*registersOf)(const Target &target);
-  /// Sets the other properties of a contraction that depend on the level.
+  /// Sets the other fields of a contraction's strategy that depend on the level.
   void (*refine)(ContractionStrategy &strategy, const Target &target);
   /// Like `refine`, for maps and rows; null: nothing to set.
   void (*refineMap)(MapStrategy &strategy) = nullptr;
@@ -57,8 +57,8 @@ struct Architecture {
   /// Returns the processors of the level that LLVM has a model of, by LLVM's names; null if instructions are not
   /// listed.
   std::vector<const char *> (*processorsOf)(const Target &target) = nullptr;
-  /// Passes by their names in LLVM's registry: after those for virtual registers, before register allocation, after
-  /// those for physical registers, and after block placement.
+  /// Additional passes, by their names in LLVM's registry, that run after those for virtual registers, before register
+  /// allocation, after it, and after block placement.
   llvm::ArrayRef<llvm::StringLiteral> virtualPasses, allocationPasses, physicalPasses, placedPasses;
 };
 

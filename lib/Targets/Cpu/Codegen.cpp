@@ -31,8 +31,8 @@
 namespace quern {
 namespace {
 
-/// Prepares functions for instruction selection. A frame of more than a page touches each of its pages, so that it
-/// cannot skip the guard page of a small stack.
+/// Prepares functions for instruction selection. A function whose frame exceeds a page touches each of its pages, so
+/// that it cannot skip the guard page of a small stack.
 void prepare(llvm::Module &module, const Target &target) {
   for (llvm::Function &function : module) {
     if (function.isDeclaration())

@@ -68,7 +68,8 @@ public:
   }
 
 private:
-  /// A scalable vector has a known minimum size, which is that of a register.
+  /// Returns true for vectors of at least 128 bits. For a scalable vector, the known minimum size is that of a
+  /// register.
   static bool fillsRegister(const Type *vector) {
     constexpr uint64_t registerBits = 128;
     return vector->getPrimitiveSizeInBits().getKnownMinValue() >= registerBits;

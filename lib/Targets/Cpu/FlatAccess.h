@@ -11,8 +11,8 @@
 
 namespace quern {
 
-/// Replaces masks of stores that can be computed from constants by constants, for the patterns below: operations of the
-/// LLVM dialect no longer fold.
+/// Replaces masks of stores by constants if they can be computed from constants. The functions below need these, and
+/// operations of the LLVM dialect no longer fold.
 void foldMasksOfStores(mlir::func::FuncOp function);
 
 /// Converts a kernel whose memrefs all have rank 1 and no layout to an llvm.func with a pointer for each; OneToOne has

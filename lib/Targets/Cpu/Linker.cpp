@@ -32,8 +32,8 @@ namespace {
 /// only names the missing symbols, and without a reporter the session prints the cause.
 thread_local Error *reported = nullptr;
 
-/// Memory exhaustion and a refusal of executable pages are distinguished from other errors by the system's error code,
-/// which JITLink's memory manager passes on.
+/// Converts an error. Memory exhaustion and a refusal of executable pages are distinguished from other errors by the
+/// system's error code, which JITLink's memory manager passes on.
 Error asError(llvm::Error error) {
   Status status = Status::Internal;
   std::string text;

@@ -111,8 +111,8 @@ private:
     return std::nullopt;
   }
 
-  /// A loop extends from the target of a backward jump to the last such jump. Loops that contain another are not
-  /// innermost and are skipped.
+  /// Records the innermost loops. A loop extends from the target of a backward jump to the last such jump. Loops that
+  /// contain another are not innermost and are skipped.
   void findLoops() {
     std::map<size_t, size_t> ends;
     for (size_t at = 0; at < noted.instructions.size(); ++at)

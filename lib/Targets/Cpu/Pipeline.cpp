@@ -105,7 +105,7 @@ void lowerChoice(scf::IfOp choice, RewriterBase &rewriter) {
   rewriter.replaceOp(choice, exit->getArguments().take_front(choice.getNumResults()));
 }
 
-/// Lowers loops and choices, outer ones first.
+/// Lowers scf.for and scf.if, outer ones first.
 void lowerControl(func::FuncOp function) {
   SmallVector<Operation *> structured;
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -189,8 +189,8 @@ void wrapInKernelAbi(LLVM::LLVMFuncOp function, const KernelSignature &signature
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(function.getContext()), {pointer, i64, i64}));
 }
 
-/// Non-temporal stores are not ordered with the stores that signal other threads that the kernel is done, so a fence
-/// precedes each return.
+/// Emits `fence` before each return of a kernel with non-temporal stores, because these are not ordered with the stores
+/// that signal other threads that the kernel is done.
 void fenceStreamedStores(LLVM::LLVMFuncOp function, StringRef fence) {
   bool streams = function
                      .walk([](LLVM::StoreOp store) {

@@ -23,8 +23,8 @@ namespace {
 
 /// Bytes from which results are written with non-temporal stores (see docs/architecture.md).
 struct StreamSizes {
-  int64_t lines;      ///< read and written by runs of a map, by one thread
-  int64_t tiles;      ///< read and written by tiles of a map, by one thread
+  int64_t lines;      ///< read and written by a map in lines, by one thread
+  int64_t tiles;      ///< read and written by a map in tiles, by one thread
   int64_t always;     ///< read and written by a map, by several threads
   int64_t rows;       ///< written by rows, by one thread
   int64_t alwaysRows; ///< written by rows, by several threads

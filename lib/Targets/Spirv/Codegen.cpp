@@ -119,7 +119,8 @@ void simplify(llvm::Module &module) {
       function.eraseFromParent();
 }
 
-/// Creates a machine for each module, because it caches types and values of a module, which become invalid with it.
+/// Creates a target machine. Each module needs a new one, because a machine caches types and values of its module,
+/// which become invalid with it.
 Result<std::unique_ptr<llvm::TargetMachine>> makeMachine() {
   static std::once_flag once;
   std::call_once(once, [] {

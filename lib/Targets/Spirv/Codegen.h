@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The `codegen` stage of SPIR-V targets. LLVM's back end aborts if it cannot translate something, so its input is
-// checked before: Check.h lists the permitted input.
+// The `codegen` stage of SPIR-V targets. LLVM's back end aborts if it cannot translate something, so checkForSpirv()
+// checks its input first.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TARGETS_SPIRV_CODEGEN_H

@@ -20,7 +20,8 @@
 using namespace mlir;
 using namespace quern;
 
-/// Returns NaN if either operand is; a positive zero is greater than a negative one. OpenCL's fmax would ignore NaN.
+/// Emits a maximum or minimum. It is NaN if either operand is NaN, unlike OpenCL's fmax; a positive zero is greater
+/// than a negative one.
 static Value expandExtremum(OpBuilder &b, Operation *op, bool isMaximum) {
   Location loc = op->getLoc();
   Value x = op->getOperand(0), y = op->getOperand(1);

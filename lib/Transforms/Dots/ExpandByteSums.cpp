@@ -5,7 +5,7 @@
 //
 // x86 multiplies unsigned by signed bytes and adds pairs of products to 16 bits, and likewise from 16 to 32 bits. If
 // one operand is all ones, these are sums, and no pair of them saturates. A dot product of four bytes would be one
-// instruction less, but has a longer latency through the accumulator than an addition. AArch64 adds adjacent elements
+// instruction fewer, but has a longer latency through the accumulator than an addition. AArch64 adds adjacent elements
 // while it widens, or multiplies by ones (AArch64/Instructions).
 //
 //===----------------------------------------------------------------------===//
@@ -30,7 +30,7 @@ constexpr PairSums pairSums[] = {{64, CpuIsa::Avx512, "llvm.x86.avx512.pmaddubs.
                                  {32, CpuIsa::Avx2, "llvm.x86.avx2.pmadd.ub.sw", "llvm.x86.avx2.pmadd.wd"},
                                  {16, CpuIsa::Sse42, "llvm.x86.ssse3.pmadd.ub.sw.128", "llvm.x86.sse2.pmadd.wd"}};
 
-/// acc + Σ ext(bytes) over each four bytes.
+/// acc + Σ ext(bytes) over each group of four bytes.
 struct ByteSum {
   vector::MultiDimReductionOp op;
   Operation *cast, *extension;

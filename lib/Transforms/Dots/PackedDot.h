@@ -43,7 +43,7 @@ public:
 
 protected:
   mlir::Value call(llvm::StringRef name, mlir::Type type, llvm::ArrayRef<mlir::Value> operands);
-  /// Emits a value once for each `from`, after its definition.
+  /// Returns the value that `make` emits after the definition of `from`; calls `make` once for each `from`.
   mlir::Value once(mlir::Value from, llvm::function_ref<mlir::Value()> make);
   /// Broadcasts the first element of `word` as `words`: the packed elements that all lanes share.
   mlir::Value broadcastFirst(mlir::Value word, mlir::VectorType words);
@@ -51,7 +51,7 @@ protected:
   mlir::Value broadcastWord(mlir::Value word);
   /// Returns lanes x packed elements as one dimension: the source of their shape cast, if there is one.
   mlir::Value flat(mlir::Value shaped);
-  /// Returns the f32 value that `v` was rounded from to bf16, or null.
+  /// Returns the f32 value that is rounded to `v`; null if there is none.
   static mlir::Value roundedFrom(mlir::Value v);
 
   mlir::vector::ContractionOp op;

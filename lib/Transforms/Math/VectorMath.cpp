@@ -66,7 +66,7 @@ Value VectorMath::fusedMulAdd(Value x, Value y, Value z) {
   return select(arith::CmpFPredicate::UNO, result, result, total, result);
 }
 
-/// Dekker's product: the products of the halves are exact.
+/// For f64 without a fused multiply-add, this is Dekker's product: the products of the halves are exact.
 TwoTerms VectorMath::product(Value x, Value y) {
   Value high = mul(x, y);
   if (hasFma())

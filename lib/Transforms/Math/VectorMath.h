@@ -74,7 +74,7 @@ public:
   mlir::Value atLeast(mlir::Value x, double limit);
   /// Emits a polynomial by Horner's scheme. The highest power comes first.
   mlir::Value polynomial(mlir::Value x, llvm::ArrayRef<double> coefficients);
-  /// Evaluates by pairs of coefficients, which halves the additions of constants.
+  /// Emits a polynomial by pairs of coefficients, which halves the additions of constants. `square` is x².
   mlir::Value polynomialByPairs(mlir::Value x, mlir::Value square, llvm::ArrayRef<double> coefficients);
   /// Emits predicate(x, y) ? whenTrue : whenFalse.
   mlir::Value select(mlir::arith::CmpFPredicate predicate, mlir::Value x, mlir::Value y, mlir::Value whenTrue,
@@ -87,7 +87,7 @@ public:
   mlir::Value asInteger(mlir::Value x);
   mlir::Value asFloat(mlir::Value x);
 
-  // The functions below require AVX-512; callers check hasAvx512().
+  // The four functions below require AVX-512; callers check hasAvx512().
   mlir::Value scalef(mlir::Value x, mlir::Value exponent); ///< x·2^floor(exponent)
   mlir::Value getExponent(mlir::Value x);                  ///< floor(log2 |x|), also of denormals
   mlir::Value getMantissa(mlir::Value x);                  ///< |x|·2^-floor(log2 |x|); NaN for negatives

@@ -4,8 +4,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Conversions are integer arithmetic or F16C; LLVM would call a library function for several of them. vcvtneps2bf16
-// treats denormal inputs and outputs as zero: it converts whole vectors without denormals, which nearly all are, and a
-// branch converts the others by integer arithmetic.
+// treats denormal inputs and outputs as zero, so it is used only for whole vectors without denormals. Nearly all have
+// none; a branch converts the denormals of the others by integer arithmetic.
 //
 //===----------------------------------------------------------------------===//
 #include "Transforms/Narrow/NarrowConversions.h"

@@ -165,7 +165,8 @@ void Unpacking::narrowUses(OpBuilder &builder, Value value, Type element) {
     use->set(half);
 }
 
-/// Clears the upper half, unless the element is moved from a buffer, where it is zero already.
+/// Returns an element as a byte whose upper half is zero. An element that is moved from a buffer already is such a
+/// byte.
 Value Unpacking::widened(OpBuilder &builder, Location loc, Value half) {
   Type bits = builder.getIntegerType(4);
   Value moved = half;

@@ -29,7 +29,7 @@ namespace attr {
 /// of a problem; `sizes`: the sizes that are known only at execution.
 inline constexpr llvm::StringLiteral arg = "quern.arg", scratch = "quern.scratch", shared = "quern.shared",
                                      sizes = "quern.sizes";
-/// On a problem: the indices of its open sizes in the execution's list; without it, they are the first ones.
+/// On a problem: the indices of its open sizes in the execution's list; without it, they are the first entries.
 inline constexpr llvm::StringLiteral sizeIndices = "quern.size_indices";
 /// On a module: the number of sizes of an execution, all of which a device's kernels take; without it, the number that
 /// the kernels need.

@@ -50,7 +50,7 @@
 //   C38 In training, the strides of channels and of gradients of weights and all offsets are known.
 //   C39 Weights, bias and peephole have no open sizes; the other tensors have none except T and N. Alternatively, SLC,
 //       SIC and DHC are open together: for inference in f32 or bf16 with one layer and direction, without projection,
-//       attention and seq_lengths. Weights are then packed like those of some width, or plain like all other tensors,
+//       attention and seq_lengths. Weights are then packed like weights of some width, or plain like all other tensors,
 //       with contiguous channels and known offsets.
 //   C40 Tensors are plain, without padding; weights may be packed as `any` packs them for this target.
 //   C41 Only s8 weights have sums appended: rnn_u8s8 with mask 27, for the projection 11.

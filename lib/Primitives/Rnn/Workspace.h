@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Layout of the argument `workspace`, version 3: a header, then dense sections, each at a multiple of 64 bytes. Time
-// indices are those of the sequence in both directions. Entries after the end of a sequence shorter than T are
+// Layout of the argument `workspace`, version 3: a header, then dense sections, each at a multiple of 64 bytes. Both
+// directions index time in the order of the sequence. Entries after the end of a sequence shorter than T are
 // unspecified. The layout does not depend on whether T and N were known when the problem was created.
 //
 //===----------------------------------------------------------------------===//

@@ -44,7 +44,7 @@ protected:
   llvm::SmallVector<int64_t, 6> space, rows;
 
 private:
-  mlir::Value shape; ///< memref whose dims are those of the space if they are known only at execution
+  mlir::Value shape; ///< memref from whose dims open extents of the space are taken
   llvm::SmallVector<unsigned, 6> fullDims, rowDims;
   mlir::AffineMap rowsInSpace, rowIdentity;
 };

@@ -37,7 +37,7 @@ mlir::Value emitIntegerEltwise(mlir::OpBuilder &builder, mlir::Location loc, Alg
 /// width, and the width holds the exact value of the whole sum.
 class IntegerSum {
 public:
-  /// `factors` and `types` are those of all terms.
+  /// `factors` has the factor and `types` the element type of each term of the sum.
   IntegerSum(mlir::MLIRContext *context, llvm::ArrayRef<float> factors, llvm::ArrayRef<DataType> types);
   /// Returns the type of the value between two steps.
   mlir::IntegerType type() const { return sumType; }

@@ -49,8 +49,8 @@ void emitCellDiff(emission::StepEmitter &step, const CellContext &context, const
 /// Emits all gradients of a gru or augru except that of the reset gate. `product` describes the weights of the update
 /// and reset gates.
 void emitGruOutputDiff(emission::StepEmitter &step, const CellContext &context, const WeightsView &product);
-/// Emits the gradient of the reset gate of a gru or augru. "delta_output", [N, 1, DHC] of this step, is multiplied by
-/// `product`.
+/// Emits the gradient of the reset gate of a gru or augru, and completes "carry". "delta_output", [N, 1, DHC] of this
+/// step, is multiplied by `product`.
 void emitGruGatesDiff(emission::StepEmitter &step, const CellContext &context, const WeightsView &product);
 /// Emits "state_diff", the gradient of the projected state of an lstm.
 void emitStateDiff(emission::StepEmitter &step, const CellContext &context, const WeightsView &product);

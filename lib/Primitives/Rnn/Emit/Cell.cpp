@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The equations are those of Reference/Rnn/Cells.cpp. If the widths are open, the products are separate steps before.
+// The equations are those of Reference/Rnn/Cells.cpp. If the widths are open, separate steps compute the products
+// before.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Rnn/Emit/Epilogue.h"

@@ -45,8 +45,8 @@ inline Result<void> refuseHostScalar(const TensorDesc &desc, const char *what) {
   return desc.isHostScalar() ? Result<void>(invalidArguments("a host scalar ", what)) : Result<void>();
 }
 
-/// Returns bytes to a caller of the C API: writes their number to `size`, and copies them if `to` is not null. Fails if
-/// `*size` is too small then.
+/// Returns bytes to a caller of the C API: writes their number to `size`. If `to` is not null, also copies them, and
+/// fails if `*size` is too small.
 inline Result<void> copyBytes(std::string_view bytes, const char *what, size_t *size, uint8_t *to) {
   if (to && *size < bytes.size())
     return invalidArguments("there is room for ", *size, " bytes of ", what, "; it has ", bytes.size());

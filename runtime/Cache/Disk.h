@@ -86,7 +86,7 @@ public:
   /// Removes the file of a key whose code could not be loaded.
   void reject(const KernelKey &key);
   /// Creates the directory (mode 0700) if necessary, writes the file, and evicts the least recently used files beyond
-  /// the capacity.
+  /// the capacity. Does nothing if the cache is off or the artifact exceeds the capacity.
   Result<void> store(const KernelKey &key, std::string_view artifactBytes, const quern_remote_origin *origin = nullptr);
 
   /// Returns true if a file for the key exists, valid or not. Changes no counter.

@@ -70,7 +70,7 @@ private:
     const std::string *header = nullptr; ///< see ArgumentInfo
     bool isWritten() const { return isOutput || index == arg::scratchpad; }
   };
-  /// Up to this number of slots, slots are searched linearly and executions need no heap.
+  /// Up to this number of slots, slots are searched linearly, and arrays with one element per slot need no heap.
   static constexpr size_t fewSlots = 16;
   template <typename Element> using OfSlots = StackArray<Element, fewSlots>;
   /// One bit for each slot, initially clear.

@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Runs a function once for each chunk of a launch step: on oneTBB by default, on the embedder's pool if the stream has
-// one, otherwise on the calling thread. The pool assigns chunks to threads; results do not depend on the assignment.
+// Runs a function once for each chunk of a launch step: on oneTBB by default, or for a stream with the embedder's
+// threads, on the embedder's pool or, without a pool, on the calling thread. The pool assigns chunks to threads;
+// results do not depend on the assignment.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CPU_THREADS_H

@@ -75,9 +75,8 @@ public:
   /// `runtime_error` if an offset is outside its buffer.
   Result<void> bind(const int64_t *sizes, const int64_t *bufferBytes, int64_t *bound) const;
 
-  /// Returns the numbers for sizes that are the same for all executions; for a plain program its iterations. Empty if
-  /// the program is not open, if the numbers cannot be computed in advance, or if they are too large, which each
-  /// execution then reports.
+  /// Returns the numbers of an open program for sizes that are the same for all executions. Empty if the program is not
+  /// open, if the numbers cannot be computed in advance, or if they are too large, which each execution then reports.
   std::vector<int64_t> numbersFor(const int64_t *sizes) const;
 
   /// Copies the open sizes and adds the derived ones. `buffers` are those of the arguments. Fails with

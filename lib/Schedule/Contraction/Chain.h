@@ -31,7 +31,8 @@ struct AllowedForms {
 /// Reason to refuse a factor whose columns are strided.
 inline constexpr const char *stridedColumns = "a factor is strided along its columns";
 
-/// The element at `offset + row * rowStride + column * columnStride`. The stride of the rows may be open.
+/// An element of each point of the tile: at `offset`, plus `row` times the index of the row, plus `column` times that
+/// of the column. `row` may be open.
 struct TileAccess {
   mlir::Value base;
   int64_t offset = 0;

@@ -24,7 +24,7 @@ struct OpenMatch final : SingleMatch<Chain, OpenPlan, ContractionStrategy> {
   Kernels emit() override { return {emitOpen(plan)}; }
 };
 
-/// Tries the forms of a product one after another. A form is only read if the problem has what it allows.
+/// Tries the forms of a product one after another. A form is read only if the problem may have it.
 class ContractionMatcher {
 public:
   ContractionMatcher(const Problem &problem, const ContractionStrategy &strategy)

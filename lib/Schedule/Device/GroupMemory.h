@@ -9,7 +9,7 @@
 
 namespace quern {
 
-/// Returns the storage type of elements in such memory: integers replace narrow floats, because every device has them.
+/// Returns the storage type of elements in group memory: integers replace narrow floats, because every device has them.
 mlir::Type groupMemoryType(mlir::Type element);
 
 /// Returns the number of bytes of group memory after another allocation; `bytes` are those before it. Allocations are

@@ -71,7 +71,7 @@ struct RowChain {
   Numbers limits; ///< extents of loops with padded dims: a point exists only if Σ weight·index over the loop's dims is
                   ///< below the extent
   Size rowExtent = 1;
-  int sweeps = 1; ///< number of sweeps over the row: the depth of dependent reductions
+  int sweeps = 1; ///< sweeps over the row; each may read results of the reductions of earlier ones
 
   template <typename F> void forEachAccess(F f) {
     for (Stage &stage : stages) {

@@ -125,7 +125,7 @@ struct KPlan {
 /// [row][vector][accumulator][lane].
 struct ScratchPlan {
   int64_t rows = 0;     ///< rows of sums; 0: the epilogue works in registers
-  int64_t elements = 0; ///< sums
+  int64_t elements = 0; ///< number of sums
   /// Offsets of the copies by product, which have a slice of K or the steps that do not fill a matrix. 0: there is no
   /// copy, or a product that shares lhs has it.
   llvm::SmallVector<int64_t, 4> lhsCopies, rhsCopies;

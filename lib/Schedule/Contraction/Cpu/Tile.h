@@ -53,7 +53,7 @@ public:
   /// Returns the address of a vector of columns of one of a product's sums, plus an offset along K.
   Value rhsAt(unsigned product, size_t sum, int64_t vector, int64_t offset,
               llvm::ArrayRef<ContractionBuilder::Term> terms) const;
-  /// Same, at indices of the loops over K.
+  /// Returns the same address at the indices `k` of the loops over K.
   Value rhsAt(unsigned product, llvm::ArrayRef<Value> k, size_t sum, int64_t vector, int64_t offset = 0) const;
   /// Loads a vector of columns of one of a product's sums.
   Value loadRhs(unsigned product, Value buffer, llvm::ArrayRef<Value> k, size_t sum, int64_t vector,

@@ -32,7 +32,7 @@ struct DevicePlan {
 
   const Chain &chain;
   const DeviceStrategy &strategy;
-  int64_t subGroup = 16; ///< size
+  int64_t subGroup = 16; ///< work-items of a sub-group
   int64_t rows = 1;      ///< rows of a block
   int64_t vectors = 1;   ///< columns of a work-item for each accumulator, with a distance of subGroup
   int64_t blocks = 1;    ///< blocks of rows of a group
@@ -46,7 +46,7 @@ struct DevicePlan {
   int64_t group() const { return subGroup * blocks * parts; }
   int64_t width() const { return subGroup * vectors; }
   int64_t rowsOfGroup() const { return rows * blocks; }
-  int64_t perRow() const { return static_cast<int64_t>(chain.accumulators.size()) * vectors; } ///< sums
+  int64_t perRow() const { return static_cast<int64_t>(chain.accumulators.size()) * vectors; } ///< sums per row
   bool hasRowTail() const { return !chain.rows.isMultipleOf(rowsOfGroup()); }
   bool hasColumnTail() const { return !chain.columns.isMultipleOf(width()); }
   /// Returns true if lanes may have columns past those of rhs.

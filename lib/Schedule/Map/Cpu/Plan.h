@@ -31,11 +31,11 @@ struct MapLoop {
   int64_t partOf = 0;
 };
 
-/// How rows become columns: in squares; or the few rows that are packed in the destination are interleaved; or the few
-/// columns that are packed in the source are deinterleaved.
+/// The permutation of a tile: squares are transposed, the few rows that are packed in the destination are interleaved,
+/// or the few columns that are packed in the source are deinterleaved.
 enum class TileNetwork { Squares, Interleave, Deinterleave };
 
-/// How the elements of a tile move.
+/// Decisions about the movement of a tile's elements.
 struct TilePlan {
   TileNetwork network = TileNetwork::Squares;
   mlir::Type moved; ///< element type that is transposed: the narrower one of source and destination if possible

@@ -111,8 +111,8 @@ private:
   void storeColumn(const MapPlace &place, Value column, Index rowsLeft);
 
   const unsigned along, across; ///< axes along which the destination, and a tile's source, are contiguous
-  Value isFar;                  ///< true if tiles move more bytes than the second-level cache holds
-  Value streams;                ///< true if this call uses non-temporal stores
+  Value isFar;                  ///< whether the map moves more bytes than the second-level cache holds
+  Value streams;                ///< whether this call uses non-temporal stores; null: no call does
   Value staged, spilled;        ///< scratch for a tile's rows, for a column
   Value rowSteps;               ///< offsets of a square's rows from its first row in the source
   Value rowsAt, columnsAt;      ///< addresses of a small tile's rows in the source, columns in the destination

@@ -70,7 +70,7 @@ struct RowForms {
 
 /// The iteration space of a kernel.
 struct RowSpace {
-  IterationSpace rows; ///< iterations over rows; each is split into chunks
+  IterationSpace rows; ///< iterations over rows, before these are split into chunks
   int64_t groups = 1;  ///< iterations along the vector dim; an estimate if that is open
   RowSplit split;
   bool isSplit() const { return split.chunks > 1; }
@@ -80,7 +80,7 @@ struct RowSpace {
 struct RowScratch {
   int64_t bytes = 0;
   int64_t sharedBytes = 0;
-  int64_t bytesAtPosition = 0; ///< open lengths, across rows: bytes per vector and position for later sweeps
+  int64_t bytesAtPosition = 0; ///< across rows: bytes per vector and row position that later sweeps read
   int64_t laneBuffer = -1;     ///< offset of one vector, for lanes that are moved one by one; -1: none
 };
 

@@ -250,7 +250,8 @@ void DeviceRowPlanner::takeWords() {
   });
 }
 
-/// The rows of a group are neighbors in the order of dims. They differ in an open dim only if there are no other dims.
+/// Counts the rows and the groups. The rows of a group are neighbors in the order of dims; they differ in an open dim
+/// only if all dims are open.
 void DeviceRowPlanner::countRows() {
   for (auto [d, dim] : llvm::enumerate(chain.dims))
     (dim.extent.isOpen() ? plan.open : plan.order).push_back(d);

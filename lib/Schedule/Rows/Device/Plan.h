@@ -38,7 +38,7 @@ struct DeviceRowPlan {
   llvm::SmallVector<unsigned, 6> order; ///< dims of known extent, outermost first
   llvm::SmallVector<unsigned, 6> open;  ///< other dims, outermost first
   int64_t count = 1;                    ///< rows of the dims of known extent, including those past limits
-  int openDim = -1;                     ///< open dim along which a group's rows run, if it is the only dim; else -1
+  int openDim = -1;                     ///< open dim along which a group's rows run, if all dims are open; else -1
   IterationSpace space;                 ///< counts groups
   std::string whyFallback;              ///< reason why another recipe is preferred; empty: none is
 
@@ -52,7 +52,7 @@ struct DeviceRowPlan {
   bool isInBox(const Access &access) const;
   /// Returns the stride of rows in group memory in elements: an odd number of banks.
   int64_t boxPitch(mlir::Type element) const;
-  /// Returns the number of positions of a row that its work-items have together, in a step.
+  /// Returns the number of positions in a step, over all work-items that share the row.
   int64_t step() const { return items * slots; }
   /// Returns true if the rows of a sub-group, one per work-item, are neighbors along the fastest of several dims,
   /// because sub-groups divide that dim.

@@ -17,7 +17,7 @@
 namespace quern {
 namespace {
 
-/// An object file. Data outside of it reads as zeros, and isWhole() is then false.
+/// An object file. Contents and names outside of it read as empty, and isWhole() is then false.
 class ObjectFile {
 public:
   explicit ObjectFile(std::string_view bytes);

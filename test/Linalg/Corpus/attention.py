@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""attention.mlir for peers in Python."""
+"""The functions of attention.mlir for peers in Python."""
 
 
 def attention_scores(xp, q, k, mask):

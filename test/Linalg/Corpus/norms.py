@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""norms.mlir for peers in Python."""
+"""The functions of norms.mlir for peers in Python."""
 
 
 def group_norm_nchw(xp, x, weight, bias):

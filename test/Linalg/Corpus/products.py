@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""products.mlir for peers in Python."""
+"""The functions of products.mlir for peers in Python."""
 
 
 def matmul_bias_relu(xp, x, w, b):

@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""reductions.mlir for peers in Python."""
+"""The functions of reductions.mlir for peers in Python."""
 
 
 def sum_of_two_axes(xp, x):

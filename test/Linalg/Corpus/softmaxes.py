@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""softmaxes.mlir for peers in Python."""
+"""The functions of softmaxes.mlir for peers in Python."""
 
 
 def softmax_mask_scale(xp, x, mask):

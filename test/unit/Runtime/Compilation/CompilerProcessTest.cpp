@@ -88,7 +88,7 @@ bool becomesTrue(const std::function<bool()> &condition) {
   return false;
 }
 
-/// Returns another memory limit for each test, so that each starts its own processes with its environment.
+/// Returns another memory limit at each call, so that the next request starts a process with the present environment.
 std::string nextMib() {
   static int mib = 2000;
   return std::to_string(++mib);

@@ -23,7 +23,8 @@ namespace quern::schedule {
 /// (memref.get_global), which is contiguous, of rank 1 and of static size.
 bool isFlatBase(mlir::Operation *op);
 
-/// Returns true for an op that returns a buffer, or a part of it, with another type, shape or strides. Null: false.
+/// Returns true for an op that returns a buffer, or a part of it, with another type, shape or strides. Returns false
+/// for null.
 bool isView(mlir::Operation *op);
 
 /// The address of an operand, in elements: offset + Σ loops[l] at the index of loop l.

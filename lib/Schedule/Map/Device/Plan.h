@@ -43,7 +43,7 @@ struct DeviceMapPlan {
   /// By operand: true if a vector of the written order is contiguous in it. A source that goes through group memory is
   /// read in vectors of the read order.
   llvm::SmallVector<bool, 4> inVectors;
-  bool isThroughMemory = false, storesVectors = false; ///< the source goes through group memory; its stores are vectors
+  bool isThroughMemory = false, storesVectors = false; ///< true if the source uses group memory; stores vectors there
   Numbers inMemory;                                    ///< by axis: stride in group memory, in elements
   /// Elements of padding in group memory between consecutive vectors of the written order.
   int64_t skew = 0;

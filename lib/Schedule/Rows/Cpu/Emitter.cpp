@@ -107,8 +107,8 @@ void SweepEmitter::emitTail(int64_t main, Values &accumulators) {
   }
 }
 
-/// Emits a row of open length across rows. Wider sums are expensive compared with short rows, which do not need them
-/// and get a separate loop; `blocks` emits longer rows.
+/// Emits a sweep over rows of open length, for vectors that run across rows. Wider sums are expensive compared with
+/// short rows, which do not need them and get a separate loop; `blocks` emits longer rows.
 SweepEmitter::Values SweepEmitter::emitByBlocks(int64_t stepLength, function_ref<Values()> blocks) {
   Value isBlock = isAtMost(chain.rowExtent, vectors.blockSteps() * stepLength * 3 / 2);
   Values fresh = freshAccumulators();

@@ -39,7 +39,7 @@ void DeviceRowEmitter::emitStaticIndices(Value row) {
     parallel[plan.order.back()] = add(parallel[plan.order.back()], narrowed(laneOfItem()));
 }
 
-/// Returns the work-item's index in its sub-group. For a sub-group of one, the device is not queried.
+/// Returns the work-item's index in its sub-group; 0 for a sub-group of one, which does not exist on the device.
 Value DeviceRowEmitter::laneOfItem() {
   return plan.subGroup == 1 ? index(0) : create<gpu::LaneIdOp>(IntegerAttr()).getResult();
 }

@@ -256,7 +256,7 @@ conformanceArm64() {
 # Leaves out the tests that start an arm64 program as the compiler process, because the system cannot run it.
 unitArm64() {
   QUERN_CACHE_DIR=off ctest --test-dir build/arm64 -L '^quern-(core|runtime|api)-test$' -j "$jobs" --output-on-failure \
-    --timeout 600 -E 'CompilerProcess|InTheBackground|ForksAreNotHeldUp'
+    --timeout 600 -E 'CompilerProcess|InTheBackground|ForksDoNotWaitForAHangingCompiler'
 }
 
 # compiledOnArm64 SETS OPTION…: like conformanceArm64, with the arm64 compiler in the same process and with both

@@ -35,7 +35,7 @@ void lowerPriority() {
   (void)setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), niceness);
 }
 
-/// Reports a compilation. `error` is the reason if it failed.
+/// Reports that the kernel of a problem is ready, and its origin; if that failed, `error` has the reason.
 void reportSpecialized(const std::shared_ptr<const Problem> &problem, quern_origin_t origin, const Error &error,
                        int64_t ns) {
   if (printsAt(2))

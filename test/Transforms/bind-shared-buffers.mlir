@@ -1,6 +1,6 @@
 // Checks that memory which kernels share becomes views of one argument after the tensors, each at the byte offset of
-// its attribute. Memory that a kernel shares only with its own other kernels follows the largest end of all of them, at
-// a multiple of a cache line.
+// its attribute. A kernel's private shared memory (`quern.shared` without an offset) starts after the last of these
+// buffers, at a multiple of a cache line.
 // RUN: quern-opt %s --pass-pipeline='builtin.module(quern-bind-shared-buffers)' | FileCheck %s
 
 // CHECK-LABEL: func.func @first_kernel(

@@ -77,7 +77,7 @@ private:
 std::vector<DataType> drawTypes(Random &random, const SourceCell &cell);
 /// Draws small dims of rank 1 to 6, with at most `elements` elements.
 Dims drawSourceShape(Random &random, int64_t elements);
-/// Draws one tensor of a family that is the same for sources and destination.
+/// Draws the layout of a source or of the destination. Families without a special layout yield a plain one.
 TensorDesc drawSourceLayout(Random &random, SourceFamily family, const Dims &dims, DataType type);
 
 } // namespace quern

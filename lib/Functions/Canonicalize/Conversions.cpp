@@ -71,7 +71,8 @@ std::optional<FloatRange> rangeOfBound(arith::SelectOp select, int depth) {
   wide.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &ignored);
   const double bound = wide.convertToDouble();
   FloatRange range = rangeOf(number, depth + 1);
-  range.mayBeNan &= isOrdered != keepsIfTrue; // a false comparison of NaN selects the bound
+  // With NaN, ordered comparisons are false and unordered ones true. NaN is dropped if that selects the bound.
+  range.mayBeNan &= isOrdered != keepsIfTrue;
   double &side = isLess == keepsIfTrue ? range.high : range.low;
   side = isLess == keepsIfTrue ? std::min(side, bound) : std::max(side, bound);
   range.low = std::min(range.low, bound), range.high = std::max(range.high, bound);

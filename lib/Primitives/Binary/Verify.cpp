@@ -17,8 +17,8 @@
 //   C11 The type as which a sum reads dst has the size of dst's type.
 // Invalid at execution (checked by the runtime):
 //   C12 Every argument is given.
-//   C13 dst shares no byte with another argument, unless the other is a tensor at the same address with the same layout
-//       and element size; never scales or zero points.
+//   C13 dst shares no byte with another argument. Exception: an input tensor at the same address with the same layout
+//       and element size. This does not apply to scales, zero points and the inputs of dropout.
 //   C14 Sizes known only at execution match each other.
 // Unimplemented:
 //   C15 All tensors are of f64, f32, bf16, f16, f8_e5m2, f8_e4m3, s32, s8 or u8.

@@ -25,7 +25,7 @@ constexpr PostOpRules postOpRules = {
     "eltwise",        elementTypes,     eltwise::checkLayout, checkParams,      " (eltwise C10)",
     " (eltwise C23)", " (eltwise C11)", " (eltwise C24)",     " (eltwise C22)", ""};
 
-/// Checks C11, C20 and C24.
+/// Checks C11, C20, C21 and C24.
 Result<void> checkQuantization(const Quantization &quantization, const std::vector<PostOp> &postOps) {
   if (quantization.argument == arg::src || quantization.argument == arg::dst)
     return unimplemented("eltwise is not implemented with ", quantization.of(), " (eltwise C20)");

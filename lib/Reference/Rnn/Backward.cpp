@@ -118,7 +118,7 @@ private:
   /// gradients `first` to `end` of its columns.
   std::vector<Number> through(const std::vector<Number> &weights, const RunPlace &at, int64_t rows,
                               const std::vector<Number> &d, size_t first, size_t end) const;
-  /// Adds the products of x and the gradients `first` to `end` of columns to gradients of weights.
+  /// Adds the outer product of x and columns [first, end) of the gradients `d` to the weight gradients `to`.
   void addProducts(std::vector<Number> &to, const RunPlace &at, std::span<const Number> x, const std::vector<Number> &d,
                    size_t first, size_t end) const;
   void addGradients(BackwardStep<Number> &step);

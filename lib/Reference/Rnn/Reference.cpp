@@ -93,7 +93,8 @@ struct Part {
   int32_t argument;
   TensorDesc desc;
   RunValues RunResults::*values;
-  std::vector<double> RunResults::*terms = nullptr; ///< size of the terms of each element, if it matters
+  /// The magnitude of the terms that each element is computed from; null if its tolerance does not depend on it.
+  std::vector<double> RunResults::*terms = nullptr;
 };
 
 std::vector<Part> partsOf(const RnnDesc &rnn) {

@@ -18,8 +18,8 @@ namespace quern::cases::reorder {
 
 /// Returns case `number` of a seed; the cells repeat.
 Case drawCase(uint64_t seed, int64_t number);
-/// For a device: in one of two cases, src or dst is on the CPU's engine. Such a case is never in place; the rest is
-/// unchanged.
+/// For devices: places src or dst on the CPU's engine with a probability of one half. Such a case is never in place;
+/// the others are unchanged.
 void drawEngines(uint64_t seed, Case &drawn);
 const Cell &cellOf(int64_t number);
 /// Draws a rank and size that are possible for the cell.

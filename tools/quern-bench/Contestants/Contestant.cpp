@@ -109,9 +109,9 @@ GuardedBuffer makeBuffer(int64_t bytes) {
   return buffer;
 }
 
-/// Returns the standard deviation of an argument's random values. Weights of RNNs are scaled by the number of inputs,
-/// so sums of products do not grow with it. Larger sums would saturate all gates and make states so small that
-/// multiplications take about a hundred cycles.
+/// Returns the standard deviation of an argument's random values. Floating-point weights of RNNs are divided by the
+/// square root of the number of inputs, so that sums of products do not grow with that number. Larger sums would
+/// saturate all gates and make states so small that multiplications take about a hundred cycles.
 static double deviationOf(const ArgumentInfo &argument) {
   DataType type = argument.desc.dataType;
   if (bitsOf(type) == 8 && !isFloating(type))

@@ -62,7 +62,7 @@ class DeviceRowPlanner {
 public:
   explicit DeviceRowPlanner(DeviceRowPlan &plan)
       : plan(plan), chain(plan.chain), strategy(plan.strategy), isVectorized(!plan.strategy.vectorBytes) {}
-  LogicalResult run(std::string &whyNot);
+  void run();
 
 private:
   bool isProduct() const;
@@ -293,7 +293,7 @@ void DeviceRowPlanner::boxRows() {
   plan.isBoxed = bytes && bytes <= strategy.groupMemoryBytes;
 }
 
-LogicalResult DeviceRowPlanner::run(std::string &whyNot) {
+void DeviceRowPlanner::run() {
   if (chain.rowLoop < 0)
     plan.whyFallback = "nothing is reduced";
   else if (isProduct())
@@ -323,7 +323,6 @@ LogicalResult DeviceRowPlanner::run(std::string &whyNot) {
   countRows();
   if (plan.share == RowShare::Item && vectorDim < 0)
     boxRows();
-  return success();
 }
 
 } // namespace
@@ -352,6 +351,4 @@ PlanAttr DeviceRowPlan::attribute() const {
       .get();
 }
 
-LogicalResult quern::schedule::rows::planDeviceRows(DeviceRowPlan &plan, std::string &whyNot) {
-  return DeviceRowPlanner(plan).run(whyNot);
-}
+void quern::schedule::rows::planDeviceRows(DeviceRowPlan &plan) { DeviceRowPlanner(plan).run(); }

@@ -64,8 +64,8 @@ struct DeviceRowPlan {
   PlanAttr attribute() const;
 };
 
-/// Makes the plan, and sets its `whyFallback` if another recipe is preferred. Does not fail.
-mlir::LogicalResult planDeviceRows(DeviceRowPlan &plan, std::string &whyNot);
+/// Makes the plan, and sets its `whyFallback` if another recipe is preferred.
+void planDeviceRows(DeviceRowPlan &plan);
 
 } // namespace quern::schedule::rows
 

@@ -18,11 +18,11 @@ struct DeviceMatch final : SingleMatch<RowChain, DeviceRowPlan, DeviceStrategy> 
   Kernels emit() override { return {DeviceRowEmitter(plan).emit(chain.problem)}; }
 };
 
-/// Returns null with a reason if the chain cannot be planned.
-std::unique_ptr<DeviceMatch> planFor(const RowChain &chain, const DeviceStrategy &strategy, std::string &whyNot) {
+std::unique_ptr<DeviceMatch> planFor(const RowChain &chain, const DeviceStrategy &strategy) {
   auto match = std::make_unique<DeviceMatch>(Recipe::Rows, strategy);
   match->chain = chain;
-  return succeeded(planDeviceRows(match->plan, whyNot)) ? std::move(match) : nullptr;
+  planDeviceRows(match->plan);
+  return match;
 }
 
 } // namespace
@@ -31,12 +31,11 @@ MatchPtr quern::matchDeviceRows(const Problem &problem, const DeviceStrategy &st
   RowChain chain;
   if (failed(matchRowChain(problem, chain, whyNot)))
     return nullptr;
-  std::unique_ptr<DeviceMatch> match = planFor(chain, strategy, whyNot);
-  std::string whyFallback = match ? match->plan.whyFallback : whyNot;
+  std::unique_ptr<DeviceMatch> match = planFor(chain, strategy);
+  std::string whyFallback = match->plan.whyFallback;
   if (whyFallback.empty() && fitsGroupMemory(match->plan.reductionBytes(), strategy, whyFallback))
     return match;
-  match = planFor(chain, withoutGroupMemory(strategy), whyNot);
-  if (match)
-    match->whyFallback = whyFallback;
+  match = planFor(chain, withoutGroupMemory(strategy));
+  match->whyFallback = whyFallback;
   return match;
 }

@@ -340,10 +340,7 @@ std::vector<int64_t> Program::numbersFor(const int64_t *sizes) const {
   if (!open || derivedSizeCount() || checksSizes())
     return {};
   std::vector<int64_t> bound(std::max<size_t>(1, numberCount()));
-  if (plain)
-    bound[0] = iterationsOf(*steps[0].call, sizes);
-  const bool fits = plain ? bound[0] >= 0 : static_cast<bool>(bind(sizes, nullptr, bound.data()));
-  return fits ? std::move(bound) : std::vector<int64_t>();
+  return bind(sizes, nullptr, bound.data()) ? std::move(bound) : std::vector<int64_t>();
 }
 
 Result<void> Program::deriveSizes(void *const *buffers, const int64_t *given, int64_t *sizes) const {
